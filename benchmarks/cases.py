@@ -1,0 +1,277 @@
+"""The one table of benchmark cases, shared by pytest-benchmark, `compare.py` and the smoke test.
+
+A case is a statement for each contender, timed as `timeit` times one: small operations take less time than a call of a
+Python function would add. `a`, `b`, `c` are the inputs; the other names are those of `contenders.py`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One input: shape, dtype, and the range of its values.
+
+    Indices lie in [0, below) and have the dtype that the contender makes by default, unless one is named.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    low: float = -1.0
+    high: float = 1.0
+    below: int = 0
+    tracked: bool = False
+
+    def array(self, rng, limit, index_dtype):
+        """The values, no axis longer than `limit`."""
+        shape = tuple(min(size, limit) for size in self.shape)
+        if self.below:
+            return rng.integers(0, min(self.below, limit), shape).astype(self.dtype or index_dtype)
+        return rng.uniform(self.low, self.high, shape).astype(self.dtype)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table.
+
+    Args:
+        name: what is measured; unique.
+        family: family of the operation, or `training` and `graph`.
+        args: inputs, called a, b, c in the statements.
+        burn, torch, numpy: the statements; empty where a contender does not take part.
+        ratio: least torch time / burn time asked for; a pair where a processor with AVX-512 has another one.
+        memory: bytes that must be moved, where that is what limits the case.
+        flops: multiplications and additions, where they are.
+        sizes: sizes of a training step, which `step()` then runs.
+    """
+
+    name: str
+    family: str
+    args: tuple[Arg, ...]
+    burn: str
+    torch: str = ""
+    numpy: str = ""
+    ratio: float | tuple[float, float] | None = None
+    memory: int = 0
+    flops: int = 0
+    sizes: tuple[int, ...] = ()
+
+    def statement(self, contender_name):
+        """The statement that the contender runs; empty where it has none."""
+        return getattr(self, contender_name)
+
+    def names(self, contender, limit=1 << 30):
+        """The names that the statement uses, with inputs whose axes are at most `limit` long."""
+        rng = np.random.default_rng(0)
+        names = dict(contender.names, chain=chain)
+        for letter, arg in zip("abc", self.args):
+            names[letter] = contender.tensor(arg.array(rng, limit, contender.index_dtype), arg.tracked)
+        if self.sizes:
+            names["step"] = contender.training_step(*(min(size, limit) for size in self.sizes))
+        return names
+
+    def function(self, contender, limit=1 << 30):
+        """The statement as a function, where the cost of a call does not matter."""
+        names = self.names(contender, limit)
+        exec(f"def run():\n    {self.statement(contender.name)}", names)
+        return names["run"]
+
+    def target(self, avx512):
+        """The ratio asked for on this processor, or None."""
+        return self.ratio[avx512] if isinstance(self.ratio, tuple) else self.ratio
+
+
+def chain(x, y):
+    """Twenty times a multiplication and an addition, then the sum and its gradients."""
+    for _ in range(20):
+        x = x * y + y
+    return x.sum().backward()
+
+
+M4, M16 = 1 << 22, 1 << 24
+SMALL = (Arg((8,)), Arg((8,)))
+TRACKED = tuple(replace(arg, tracked=True) for arg in SMALL)
+SQUARE = Arg((2048, 2048))
+INDEX = Arg((2048, 2048), "", below=2048)
+INDEX64 = replace(INDEX, dtype="int64")
+
+
+def binary(name, symbol, size, ratio):
+    """Two inputs of one size, one operator."""
+    statement = f"a {symbol} b"
+    args = (Arg((size,)), Arg((size,)))
+    return Case(f"{name} 2^{size.bit_length() - 1}", "elementwise", args, *[statement] * 3, ratio, memory=12 * size)
+
+
+def unary(op, ratio=None, torch=None, numpy="", low=-1.0, high=1.0, dtype="float32"):
+    """One operation on 2^22 elements."""
+    return Case(
+        f"{op} 2^22{'' if dtype == 'float32' else ' ' + dtype}",
+        "elementwise",
+        (Arg((M4,), dtype, low, high),),
+        burn=f"activation.{op}(a)" if op in ("gelu", "silu", "sigmoid", "relu") else f"a.{op}()",
+        torch=torch or f"torch.{op}(a)",
+        numpy=numpy,
+        ratio=ratio,
+        memory=2 * M4 * np.dtype(dtype).itemsize,
+    )
+
+
+def reduction(name, burn, torch, numpy, ratio=None):
+    """One reduction of a 2048 × 2048 matrix."""
+    return Case(f"{name} 2048²", "reduce", (SQUARE,), burn, torch, numpy, ratio, memory=4 * M4)
+
+
+def product(name, left, right, ratio, dtype="float32"):
+    """One matrix product."""
+    flops = 2 * int(np.prod(left)) * right[-1]
+    args = (Arg(left, dtype), Arg(right, dtype))
+    return Case(f"matmul {name}", "matmul", args, "a.matmul(b)", "a @ b", "a @ b", ratio, flops=flops)
+
+
+SMALL_OPS = [
+    Case("add 8", "elementwise", SMALL, "a + b", "a + b", "a + b", ratio=6),
+    Case("add 8 tracked", "elementwise", TRACKED, "a + b", "a + b", ratio=6),
+    Case("add scalar 8", "elementwise", SMALL, "a + 1.5", "a + 1.5", "a + np.float32(1.5)"),
+    Case("exp 8", "elementwise", SMALL, "a.exp()", "a.exp()", "np.exp(a)"),
+    Case("sum 8", "reduce", SMALL, "a.sum()", "a.sum()", "a.sum()"),
+    Case(
+        "20 × (mul, add), sum, backward on 8",
+        "graph",
+        TRACKED,
+        "a.grad(chain(a, b))",
+        "chain(a, b); a.grad = b.grad = None",
+        ratio=10,
+    ),
+]
+
+ELEMENTWISE = [
+    binary("add", "+", M4, 1.15),
+    binary("mul", "*", M4, 1.15),
+    binary("add", "+", M16, 1.3),
+    binary("mul", "*", M16, 1.3),
+    unary("exp", 1.15, numpy="np.exp(a)", low=-20, high=20),
+    unary("log", 1.15, numpy="np.log(a)", low=1e-3, high=100),
+    unary("tanh", 1.4, numpy="np.tanh(a)", low=-4, high=4),
+    unary("erf", 1.6, low=-3, high=3),
+    unary("sigmoid", 1.1, low=-8, high=8),
+    unary("silu", 1.1, torch="F.silu(a)", low=-8, high=8),
+    unary("gelu", 1.4, torch="F.gelu(a)", low=-5, high=5),
+    unary("relu"),
+    unary("sqrt", numpy="np.sqrt(a)", low=0, high=10),
+    unary("exp", numpy="np.exp(a)", low=-20, high=20, dtype="float64"),
+    Case(
+        "add a row 2048²",
+        "elementwise",
+        (SQUARE, Arg((1, 2048))),
+        *["a + b"] * 3,
+        memory=8 * M4,
+    ),
+]
+
+REDUCE = [
+    reduction("sum", "a.sum()", "a.sum()", "a.sum()", 1.0),
+    reduction("sum over the last axis", "a.sum_dim(1)", "a.sum(1, keepdim=True)", "a.sum(1)", 1.0),
+    reduction("sum over axis 0", "a.sum_dim(0)", "a.sum(0, keepdim=True)", "a.sum(0)", 1.2),
+    reduction("argmax", "a.argmax(1)", "a.argmax(1, keepdim=True)", "a.argmax(1)", 2),
+    reduction("max over the last axis", "a.max_dim(1)", "a.amax(1, keepdim=True)", "a.max(1)"),
+    Case(
+        "softmax 2048²",
+        "softmax",
+        (replace(SQUARE, low=-5, high=5),),
+        "activation.softmax(a, 1)",
+        "torch.softmax(a, 1)",
+        ratio=1.3,
+        memory=8 * M4,
+    ),
+    Case(
+        "log_softmax 2048²",
+        "softmax",
+        (replace(SQUARE, low=-5, high=5),),
+        "activation.log_softmax(a, 1)",
+        "torch.log_softmax(a, 1)",
+        memory=8 * M4,
+    ),
+]
+
+MATMUL = [
+    product("64", (64, 64), (64, 64), 1.5),
+    product("256", (256, 256), (256, 256), (1.0, 0.9)),
+    product("1024", (1024, 1024), (1024, 1024), (1.0, 0.9)),
+    product("2048", (2048, 2048), (2048, 2048), (1.0, 0.9)),
+    product("32 × 128×64 by 64×128", (32, 128, 64), (32, 64, 128), (1.0, 0.9)),
+    product("64×784 by 784×512", (64, 784), (784, 512), (1.0, 0.9)),
+    product("1024 f64", (1024, 1024), (1024, 1024), 0.75, "float64"),
+]
+
+MOVEMENT = [
+    Case(
+        "transpose copy 2048²",
+        "movement",
+        (SQUARE,),
+        "a.transpose().reshape([-1])",
+        "a.t().reshape(-1)",
+        "a.T.reshape(-1)",
+        ratio=1.2,
+        memory=8 * M4,
+    ),
+    Case(
+        "gather 2048²",
+        "index",
+        (SQUARE, INDEX),
+        "a.gather(1, b)",
+        "a.gather(1, b)",
+        "np.take_along_axis(a, b, 1)",
+        ratio=1.2,
+    ),
+    Case("gather 2048² by int64", "index", (SQUARE, INDEX64), "a.gather(1, b)", "a.gather(1, b)"),
+    Case(
+        "embedding 32×128 of 30000×512",
+        "index",
+        (Arg((30000, 512)), Arg((32, 128), "", below=30000)),
+        "module.embedding(a, b)",
+        "F.embedding(b, a)",
+        "a[b]",
+        ratio=1.1,
+        memory=2 * 4 * 32 * 128 * 512,
+    ),
+    Case(
+        "select 512 rows of 2048²",
+        "index",
+        (SQUARE, Arg((512,), "", below=2048)),
+        "a.select(0, b)",
+        "a.index_select(0, b)",
+        "a[b]",
+    ),
+]
+
+RANDOM = [
+    Case(
+        "normal 2^22",
+        "random",
+        (Arg((M4,)),),
+        "burn.Tensor.random(a.shape, normal, a.device)",
+        "torch.randn_like(a)",
+        "np.random.standard_normal(a.shape)",
+    ),
+]
+
+TRAINING = [
+    Case("training step 784-512-10, batch 64", "training", (), "step()", "step()", ratio=1.5, sizes=(784, 512, 10, 64)),
+    Case("training step 64-32-10, batch 32", "training", (), "step()", "step()", sizes=(64, 32, 10, 32)),
+]
+
+CASES = SMALL_OPS + ELEMENTWISE + REDUCE + MATMUL + MOVEMENT + RANDOM + TRAINING
+FAMILIES = sorted({case.family for case in CASES})
+
+
+def of_family(*families):
+    """The cases of these families."""
+    return [case for case in CASES if case.family in families]
+
+
+def matching(pattern):
+    """The cases whose name or family contains one of the comma-separated words; all where the pattern is empty."""
+    words = [word.strip() for word in pattern.split(",") if word.strip()]
+    return [case for case in CASES if not words or any(word in case.name or word == case.family for word in words)]

@@ -1,0 +1,100 @@
+"""The libraries that run the cases: burn, and the peers that are installed."""
+
+import importlib
+import importlib.util
+import os
+
+import numpy as np
+
+from benchmarks import training
+
+NAMES = ("burn", "torch", "numpy")
+
+
+def installed():
+    """The contenders that can be imported, burn first."""
+    return [name for name in NAMES if importlib.util.find_spec(name)]
+
+
+def usable_threads():
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Burn:
+    """burn on its CPU backend."""
+
+    name = "burn"
+    index_dtype = "int32"
+
+    def __init__(self, threads):
+        import burn
+
+        burn.set_num_threads(threads)
+        self.version = burn.__version__
+        self.plain = burn.Device.flex()
+        self.autodiff = self.plain.autodiff()
+        self.names = {
+            "burn": burn,
+            "activation": importlib.import_module("burn.tensor.activation"),
+            "normal": burn.tensor.Distribution.Normal(0.0, 1.0),
+            "module": importlib.import_module("burn.tensor.module"),
+        }
+
+    def tensor(self, array, tracked):
+        """A tensor that holds a copy of the array."""
+        burn = self.names["burn"]
+        if tracked:
+            return burn.Tensor.from_data(array, self.autodiff).require_grad()
+        return burn.Tensor.from_data(array, self.plain)
+
+    def training_step(self, *sizes):
+        """A function that runs one step of training."""
+        return training.burn_step(*sizes)
+
+
+class Torch:
+    """PyTorch with its default settings, warmed as a long-running process is."""
+
+    name = "torch"
+    index_dtype = "int64"
+
+    def __init__(self, threads):
+        import torch
+
+        torch.set_num_threads(threads)
+        self.version = torch.__version__
+        self.names = {"torch": torch, "F": torch.nn.functional}
+        # Freed blocks of this size make glibc keep memory instead of returning it; without that, every large
+        # result costs page faults and PyTorch looks up to five times slower than it is.
+        blocks = [torch.zeros(7 << 20) for _ in range(2)]
+        del blocks
+
+    def tensor(self, array, tracked):
+        """A tensor that holds a copy of the array."""
+        tensor = self.names["torch"].from_numpy(array.copy())
+        return tensor.requires_grad_(True) if tracked else tensor
+
+    def training_step(self, *sizes):
+        """A function that runs one step of training."""
+        return training.torch_step(*sizes)
+
+
+class Numpy:
+    """NumPy, where it has the operation."""
+
+    name = "numpy"
+    index_dtype = "int64"
+
+    def __init__(self, threads):
+        self.version = np.__version__
+        self.names = {"np": np}
+
+    def tensor(self, array, tracked):
+        """The array itself; NumPy tracks nothing."""
+        return array
+
+
+def contender(name, threads=None):
+    """The contender of that name, imported and set to `threads` threads (all usable ones where None)."""
+    return {"burn": Burn, "torch": Torch, "numpy": Numpy}[name](threads or usable_threads())

@@ -1,0 +1,53 @@
+"""Process-wide configuration: threads, versions, tracing."""
+
+import os
+import sys
+
+from burn._core import core
+from burn.backend import contract, flex
+from burn.errors import DeviceError
+
+__all__ = ["get_num_threads", "set_num_threads", "show_config"]
+
+set_num_threads = flex.set_num_threads
+
+
+def get_num_threads():
+    """Number of threads that CPU kernels use."""
+    return core.pool_size_now()
+
+
+def show_config():
+    """Prints versions, SIMD level, threads and backends, for bug reports."""
+    import platform
+
+    import numpy as np
+
+    from burn._version import __version__
+    from burn.device import Device
+
+    print(f"burn {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
+    print(f"SIMD level: {flex.level()} (usable here: {', '.join(flex.available_levels())}; BURN_SIMD chooses)")
+    print(f"threads: {get_num_threads()} (BURN_NUM_THREADS, OMP_NUM_THREADS, burn.set_num_threads)")
+    print(f"default device: {Device.default()}")
+    try:
+        Device.cuda()
+        print("cuda: available")
+    except DeviceError as e:
+        print(f"cuda: {e}")
+
+
+def _find_python_kernel(backend, name):
+    """A kernel of a backend written in Python; number 1 is ndarray."""
+    if backend != 1:
+        raise DeviceError(f"[{name}] no backend number {backend}")
+    from burn.backend.ndarray import KERNELS
+
+    if name not in KERNELS:
+        raise DeviceError(f"[{name}] is not available on Device.ndarray(); use Device.flex()")
+    return KERNELS[name]
+
+
+core.set_hooks(flex.load_family, _find_python_kernel, contract.KernelError)
+if os.environ.get("BURN_TRACE", "0") not in ("", "0"):
+    core.set_tracer(lambda line: print(line, file=sys.stderr))

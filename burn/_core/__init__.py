@@ -1,0 +1,1 @@
+"""Compiled parts: the core, and the kernels of each SIMD level."""

@@ -1,0 +1,109 @@
+/* Caching allocator of host memory. Size classes in four steps a power of two (at most 25 % waste), 64-byte alignment,
+   2 MB-aligned blocks on huge pages from 2 MB up, a bound on what is kept. Callers hand the size back: no headers. */
+#pragma once
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define ALLOC_CLASSES 176
+#define HUGE_BLOCK ((size_t)1 << 21)
+
+static struct {
+    void *free_list[ALLOC_CLASSES];
+    size_t live, cached, limit, peak;   /* bytes, by size class */
+    size_t live_blocks, cached_blocks;
+    int lock;
+} heap;
+
+static inline void heap_lock(void) {
+    while (__atomic_exchange_n(&heap.lock, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(&heap.lock, __ATOMIC_RELAXED)) {
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+}
+static inline void heap_unlock(void) { __atomic_store_n(&heap.lock, 0, __ATOMIC_RELEASE); }
+
+static inline int size_class(size_t bytes, size_t *rounded) {
+    if (bytes <= 64) { *rounded = 64; return 0; }
+    int log2 = 63 - __builtin_clzll((unsigned long long)bytes - 1);        /* 2^log2 < bytes <= 2^(log2+1) */
+    size_t base = (size_t)1 << log2, step = base >> 2, q = (bytes - base + step - 1) / step;
+    *rounded = base + q * step;
+    return (log2 - 6) * 4 + (int)q;
+}
+
+static void *heap_fresh(size_t bytes) {
+    void *p = NULL;
+    if (bytes < HUGE_BLOCK) return posix_memalign(&p, 64, bytes) ? NULL : p;
+    /* map with room to align, then give the ends back: a page fault on a huge page costs a fraction of 512 small ones */
+    char *raw = mmap(NULL, bytes + HUGE_BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return NULL;
+    char *block = (char *)(((uintptr_t)raw + HUGE_BLOCK - 1) & ~(uintptr_t)(HUGE_BLOCK - 1));
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + page - 1) & ~(page - 1);
+    if (block > raw) munmap(raw, (size_t)(block - raw));
+    if (raw + bytes + HUGE_BLOCK > block + used) munmap(block + used, (size_t)(raw + bytes + HUGE_BLOCK - block - used));
+#ifdef MADV_HUGEPAGE
+    madvise(block, used, MADV_HUGEPAGE);
+#endif
+    return block;
+}
+static void heap_return(void *p, size_t bytes) {
+    if (bytes < HUGE_BLOCK) { free(p); return; }
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap(p, (bytes + page - 1) & ~(page - 1));
+}
+
+/* Gives every cached block back to the system; returns the bytes freed. */
+static size_t heap_trim(void) {
+    size_t freed = 0;
+    for (int c = 0; c < ALLOC_CLASSES; c++)
+        for (;;) {
+            size_t rounded = c == 0 ? 64 : ((size_t)64 << ((c - 1) / 4)) + (size_t)((c - 1) % 4 + 1) * ((size_t)16 << ((c - 1) / 4));
+            heap_lock();
+            void *p = heap.free_list[c];
+            if (p) { heap.free_list[c] = *(void **)p; heap.cached -= rounded; heap.cached_blocks--; }
+            heap_unlock();
+            if (!p) break;
+            heap_return(p, rounded);
+            freed += rounded;
+        }
+    return freed;
+}
+
+static void *heap_alloc(size_t bytes) {
+    size_t rounded;
+    if (bytes > ((size_t)1 << 46)) return NULL;
+    int c = size_class(bytes, &rounded);
+    heap_lock();
+    void *p = heap.free_list[c];
+    if (p) { heap.free_list[c] = *(void **)p; heap.cached -= rounded; heap.cached_blocks--; }
+    heap.live += rounded; heap.live_blocks++;
+    if (heap.live > heap.peak) heap.peak = heap.live;
+    heap_unlock();
+    if (p) return p;
+    p = heap_fresh(rounded);
+    if (!p && heap_trim()) p = heap_fresh(rounded);
+    if (!p) { heap_lock(); heap.live -= rounded; heap.live_blocks--; heap_unlock(); }
+    return p;
+}
+static void heap_free(void *p, size_t bytes) {
+    size_t rounded;
+    if (!p) return;
+    int c = size_class(bytes, &rounded);
+    heap_lock();
+    heap.live -= rounded; heap.live_blocks--;
+    if (heap.cached + rounded <= heap.limit) {
+        *(void **)p = heap.free_list[c]; heap.free_list[c] = p;
+        heap.cached += rounded; heap.cached_blocks++; p = NULL;
+    }
+    heap_unlock();
+    if (p) heap_return(p, rounded);
+}
+static void heap_init(void) {
+    size_t ram = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    heap.limit = ram / 8 < ((size_t)1 << 30) ? ram / 8 : (size_t)1 << 30;
+}

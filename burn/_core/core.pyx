@@ -1,0 +1,104 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, binding=False
+"""The compiled core: storage, tensor, ops, dispatch and tape. Built once, for plain x86-64; kernels come in per SIMD level.
+
+One module made of parts, so that the fast path stays inside C:
+storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), rule.pxi (gradient programs), tape.pxi
+(Node, Gradients, backward), interop.pxi (buffer protocol, DLPack).
+"""
+cimport cython
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_IsValid
+from cpython.buffer cimport PyBUF_WRITABLE, PyBUF_FORMAT
+from cpython.mem cimport PyMem_Malloc, PyMem_Realloc, PyMem_Free
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset, strcmp
+from libc.math cimport isfinite
+from abi cimport *
+
+cdef extern from "scalar.h" nogil:
+    const int DT_SIZE[]
+    void scalar_store(int dtype, double v, int64_t i, void *p)
+
+cdef extern from "_openmp.h" nogil:
+    ctypedef struct heap_t:
+        size_t live, cached, limit, peak, live_blocks, cached_blocks
+    heap_t heap
+    void heap_init()
+    void *heap_alloc(size_t n)
+    void heap_free(void *p, size_t n)
+    size_t heap_trim()
+    int pool_size, pool_forked
+    int pool_threads()
+    void pool_run(void (*body)(void *, int64_t) noexcept nogil, void *ctx, int64_t n)
+    void pool_init()
+
+cdef extern from *:
+    """
+    /* a new object of a Python subclass by the C constructor of its base, past any __new__ of the subclass */
+    #define BURN_NEW(base, type, args) (((PyTypeObject *)(base))->tp_new((PyTypeObject *)(type), (args), NULL))
+    #define BURN_REFCNT(o) Py_REFCNT((PyObject *)(o))
+    """
+    object BURN_NEW(object base, object type, object args)
+    Py_ssize_t BURN_REFCNT(object o)
+
+from burn.errors import (
+    AutodiffError, DeviceError, DTypeError, ExecutionError, KindError, OutOfBoundsError, ShapeError,
+)
+
+cdef tuple NO_ARGS = ()
+cdef burn_rt runtime
+
+heap_init()
+pool_init()
+runtime.run = pool_run
+runtime.threads = pool_threads
+runtime.alloc = heap_alloc
+runtime.free = heap_free
+
+include "storage.pxi"
+include "tensor.pxi"
+include "op.pxi"
+include "rule.pxi"
+include "tape.pxi"
+include "interop.pxi"
+
+
+cdef extern from *:
+    """
+    /* The best kernel level that this processor runs: 4 AVX-512, 3 AVX2 with FMA, 2 SSE4.2, 0 none of them. */
+    static int burn_cpu_level(void) {
+    #if defined(__x86_64__) && defined(__GNUC__)
+        __builtin_cpu_init();
+        if (!(__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"))) return 0;
+        if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))) return 2;
+        if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
+              && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))) return 3;
+        return 4;
+    #else
+        return 0;
+    #endif
+    }
+    """
+    int burn_cpu_level()
+
+
+def cpu_level():
+    """The best kernel level of this processor: 4 (AVX-512), 3 (AVX2), 2 (SSE4.2) or 0."""
+    return burn_cpu_level()
+
+
+def set_threads(int n):
+    """Sets the size of the thread pool; the caller has checked n."""
+    global pool_size
+    pool_size = n
+
+
+def pool_size_now():
+    """The size of the thread pool; 1 in a forked child."""
+    return 1 if pool_forked else pool_size
+
+
+def forked():
+    """Whether this process is a forked child, in which kernels run serially."""
+    return bool(pool_forked)

@@ -1,0 +1,244 @@
+/* Float ops: one line each, with the expression for f32 vectors and for double; f16 and bf16 come with them.
+   To add an op, add its line to a list below. Costs are nanoseconds an element on one AVX2 core. */
+#pragma once
+#include "elementwise_loops.h"
+
+/* ---- double forms that libm lacks */
+static inline double d_sigmoid(double x) {
+    double e = exp(-fabs(x));
+    return (x < 0 ? e : 1.0) / (1.0 + e);
+}
+static inline double d_log_sigmoid(double x) { return (x < 0 ? x : 0.0) - log1p(exp(-fabs(x))); }
+static inline double d_phi(double x) { return 0.5 * erfc(x * -0.70710678118654752440); }
+static inline double d_gelu(double x) { return x < -40 ? -0.0 : x * d_phi(x); }
+static inline double d_gelu_u(double x) { return x * (1.59576912160573071 + x * x * 0.0713548162726009); }
+static inline double d_gelu_approximate(double x) { return x < -40 ? -0.0 : x * d_sigmoid(d_gelu_u(x)); }
+static inline double d_silu(double x) { return x < -800 ? -0.0 : x * d_sigmoid(x); }
+static inline double d_sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }
+static inline double d_clip(double x, double lim) { return x < -lim ? -lim : x > lim ? lim : x; }
+
+/* ---- remainder with the sign of the divisor, a zero included */
+#define REMAINDER(name, T, FMOD, COPYSIGN) \
+    static inline T name(T x, T y) { \
+        T r = FMOD(x, y); \
+        if (r == 0) return COPYSIGN((T)0, y); \
+        return (r < 0) != (y < 0) ? r + y : r; \
+    }
+REMAINDER(f_remainder, float, fmodf, copysignf)
+REMAINDER(d_remainder, double, fmod, copysign)
+static inline vf m_remainder(vf x, vf y) {
+#if BURN_LEVEL >= 3
+    /* The quotient may have been rounded up to the next integer, never further; the fused product is exact, so one
+       correction is enough. */
+    vf q = x / y;
+    vm plain = vm_and(vf_lt(vf_abs(q), bc(0x1p22f)), vf_lt(vf_abs(y), bc(INFINITY)));
+    if (vm_all(plain)) {
+        vf r = vf_fnma(vf_floor(q), y, x);
+        vf turn = vf_copysign(r, (vf)((vi)r ^ (vi)y)); /* negative where the signs differ */
+        return vf_sel(vf_eq(r, bc(0.f)), vf_copysign(bc(0.f), y), vf_sel(vf_lt(turn, bc(0.f)), r + y, r));
+    }
+#endif
+    return LANES2(f_remainder);
+}
+
+static inline vf m_sign(vf x) {
+    vf one = vf_copysign(bc(1.f), x);
+    return vf_sel(vf_gt(vf_abs(x), bc(0.f)), one, bc(0.f));
+}
+/* derivative of x * Phi(x) */
+static inline vf m_gelu_slope(vf x) {
+    vf c = vf_max(bc(-15.f), vf_min(bc(15.f), x));
+    return vf_fma(c * bc(0.398942280f), m_exp(c * c * bc(-.5f)), vm_phi(c));
+}
+static inline double d_gelu_slope(double x) {
+    double c = d_clip(x, 40);
+    return d_phi(c) + c * 0.39894228040143267794 * exp(-0.5 * c * c);
+}
+/* derivative of x * sigmoid(u(x)): s + x s (1 - s) u' */
+static inline vf m_gelu_approximate_slope(vf x) {
+    vf c = vf_max(bc(-13.f), vf_min(bc(13.f), x)), k = c * c;
+    vf u = c * vf_fma(k, bc(0.0713548163f), bc(1.59576912f)), du = vf_fma(k, bc(0.214064449f), bc(1.59576912f));
+    vf s = m_sigmoid(u);
+    return vf_fma(c * s * (bc(1.f) - s), du, s);
+}
+static inline double d_gelu_approximate_slope(double x) {
+    double c = d_clip(x, 40), s = d_sigmoid(d_gelu_u(c)), t = d_sigmoid(-d_gelu_u(c));
+    return s + c * s * t * (1.59576912160573071 + c * c * 0.2140644488178027);
+}
+static inline vf m_silu_slope(vf x) {
+    vf c = vf_max(bc(-120.f), vf_min(bc(120.f), x)), s = m_sigmoid(c);
+    return s * vf_fma(c, bc(1.f) - s, bc(1.f));
+}
+static inline double d_silu_slope(double x) {
+    double c = d_clip(x, 800);
+    return d_sigmoid(c) * (1.0 + c * d_sigmoid(-c));
+}
+
+/* op, f32 vectors, double, cost */
+#define FLOAT_UNARY(X) \
+    X(exp, m_exp(x), exp(x), .45f) \
+    X(log, m_log(x), log(x), .45f) \
+    X(log1p, LANES(log1pf), log1p(x), 8) \
+    X(sqrt, vf_sqrt(x), sqrt(x), .25f) \
+    X(recip, bc(1.f) / x, 1.0 / x, .25f) \
+    X(erf, m_erf(x), erf(x), .75f) \
+    X(sin, LANES(sinf), sin(x), 8) \
+    X(cos, LANES(cosf), cos(x), 8) \
+    X(tan, LANES(tanf), tan(x), 12) \
+    X(sinh, LANES(sinhf), sinh(x), 12) \
+    X(cosh, LANES(coshf), cosh(x), 12) \
+    X(tanh, m_tanh(x), tanh(x), .65f) \
+    X(asin, LANES(asinf), asin(x), 8) \
+    X(acos, LANES(acosf), acos(x), 8) \
+    X(atan, LANES(atanf), atan(x), 8) \
+    X(asinh, LANES(asinhf), asinh(x), 15) \
+    X(acosh, LANES(acoshf), acosh(x), 15) \
+    X(atanh, LANES(atanhf), atanh(x), 15) \
+    X(round, vf_round(x), nearbyint(x), .2f) \
+    X(floor, vf_floor(x), floor(x), .2f) \
+    X(ceil, vf_ceil(x), ceil(x), .2f) \
+    X(trunc, vf_trunc(x), trunc(x), .2f) \
+    X(sigmoid, m_sigmoid(x), d_sigmoid(x), .5f) \
+    X(log_sigmoid, m_log_sigmoid(x), d_log_sigmoid(x), .9f) \
+    X(relu, vf_sel(vf_le(x, bc(0.f)), bc(0.f), x), x <= 0 ? 0.0 : x, .2f) \
+    X(gelu, m_gelu(x), d_gelu(x), .6f) \
+    X(gelu_approximate, m_gelu_approximate(x), d_gelu_approximate(x), .8f) \
+    X(silu, m_silu(x), d_silu(x), .6f) \
+    X(neg, -x, -x, .2f) \
+    X(abs, vf_abs(x), fabs(x), .2f) \
+    X(sign, m_sign(x), d_sign(x), .2f) \
+    X(square, x * x, x * x, .2f)
+
+/* NaN of either operand wins in max_pair and min_pair */
+#define FLOAT_HOT(X) \
+    X(add, x + y, x + y, .2f) \
+    X(sub, x - y, x - y, .2f) \
+    X(mul, x * y, x * y, .2f) \
+    X(div, x / y, x / y, .25f) \
+    X(max_pair, vf_sel(vf_unord(x, x), x, vf_max(x, y)), x > y || x != x ? x : y, .2f) \
+    X(min_pair, vf_sel(vf_unord(x, x), x, vf_min(x, y)), x < y || x != x ? x : y, .2f)
+#define FLOAT_BINARY(X) \
+    X(remainder, m_remainder(x, y), d_remainder(x, y), 1.5f) \
+    X(powf, LANES2(powf), pow(x, y), 10) \
+    X(atan2, LANES2(atan2f), atan2(x, y), 20)
+
+/* backward kernels: x is the saved input or output, y the gradient of the output */
+#define FLOAT_BACKWARD(X) \
+    X(tanh_bwd, y * ((bc(1.f) - x) * (bc(1.f) + x)), y * ((1.0 - x) * (1.0 + x)), .25f) \
+    X(sigmoid_bwd, y * (x * (bc(1.f) - x)), y * (x * (1.0 - x)), .25f) \
+    X(relu_bwd, vf_sel(vf_le(x, bc(0.f)), bc(0.f), y), x <= 0 ? 0.0 : y, .25f) \
+    X(gelu_bwd, y * m_gelu_slope(x), y * d_gelu_slope(x), 1.f) \
+    X(gelu_approximate_bwd, y * m_gelu_approximate_slope(x), y * d_gelu_approximate_slope(x), 1.f) \
+    X(silu_bwd, y * m_silu_slope(x), y * d_silu_slope(x), .7f) \
+    X(abs_bwd, y * m_sign(x), y * d_sign(x), .25f) \
+    X(erf_bwd, y * bc(1.12837917f) * m_exp(-x * x), y * 1.12837916709551257390 * exp(-x * x), .5f) \
+    X(log_sigmoid_bwd, y * m_sigmoid(-x), y * d_sigmoid(-x), .6f) \
+    X(sqrt_bwd, vf_sel(vf_eq(x, bc(0.f)), bc(0.f), y / (x + x)), x == 0 ? 0.0 : y / (x + x), .3f)
+
+#define FLOAT_TEST(X) \
+    X(is_nan, x != x, .2f) \
+    X(is_inf, fabs(x) == INFINITY, .2f) \
+    X(is_finite, fabs(x) < INFINITY, .2f)
+
+#define FLOAT_KERNELS(name, C, N, STREAM) \
+    KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 4, .stream = STREAM, ARGS##N(4)) \
+    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, ARGS##N(8)) \
+    KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C + .4f, .out_size = 2, .half = DT_F16, ARGS##N(2)) \
+    KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C + .4f, .out_size = 2, .half = DT_BF16, ARGS##N(2))
+#define MAKE_FLOAT_UNARY(name, V, D, C) \
+    F32_UNARY(l_##name##_f32, V) \
+    UNARY(l_##name##_f64, double, double, D) \
+    FLOAT_KERNELS(name, C, 1, 1)
+#define MAKE_FLOAT_HOT(name, V, D, C) \
+    F32_HOT(l_##name##_f32, V) \
+    BINARY(l_##name##_f64, double, double, D) \
+    FLOAT_KERNELS(name, C, 2, 1)
+#define MAKE_FLOAT_BINARY(name, V, D, C) \
+    F32_BINARY(l_##name##_f32, V) \
+    BINARY_SLOW(l_##name##_f64, double, double, D) \
+    FLOAT_KERNELS(name, C, 2, 1)
+#define MAKE_FLOAT_TEST(name, E, C) \
+    UNARY(l_##name##_f32, float, uint8_t, E) \
+    UNARY(l_##name##_f64, double, uint8_t, E) \
+    KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 1, ARGS1(4)) \
+    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = C, .out_size = 1, ARGS1(8)) \
+    KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_F16, ARGS1(2)) \
+    KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_BF16, ARGS1(2))
+FLOAT_UNARY(MAKE_FLOAT_UNARY)
+FLOAT_HOT(MAKE_FLOAT_HOT)
+FLOAT_BINARY(MAKE_FLOAT_BINARY)
+FLOAT_BACKWARD(MAKE_FLOAT_BINARY)
+FLOAT_TEST(MAKE_FLOAT_TEST)
+
+/* ---- clamp(x, lo, hi): NaN anywhere gives NaN, hi wins over lo */
+#define CLAMP(T) \
+    static inline T clamp_##T(T x, T lo, T hi) { \
+        T r = x < lo ? lo : x; \
+        r = r > hi ? hi : r; \
+        return lo != lo ? lo : hi != hi ? hi : r; \
+    }
+CLAMP(double)
+F32_TERNARY(l_clamp_f32, vf_sel(vf_unord(y, z), y + z, vf_min(z, vf_max(y, x))))
+static int l_clamp_f64(const elt_span *s) {
+    const double *a = s->in[0], *lo = s->in[1], *hi = s->in[2];
+    double *o = s->out;
+    IVDEP for (int64_t i = 0; i < s->n; i++)
+        o[i] = clamp_double(a[i * s->step[0]], lo[i * s->step[1]], hi[i * s->step[2]]);
+    return BURN_OK;
+}
+FLOAT_KERNELS(clamp, .25f, 3, 1)
+
+/* ---- powers with one exponent for all elements: the common ones without pow */
+#define POW_SHORT(X) \
+    X(0, ({ (void)x; bc(1.f); }), 1.0) \
+    X(1, x, x) \
+    X(2, x * x, x * x) \
+    X(3, x * x * x, x * x * x) \
+    X(-1, bc(1.f) / x, 1.0 / x) \
+    X(-2, bc(1.f) / (x * x), 1.0 / (x * x))
+static int l_powf_scalar_f32(const elt_span *s) {
+    float p = (float)s->f[0];
+    const float *a = s->in[0];
+    float *o = s->out;
+#define POW_CASE(e, V, D) \
+    if (p == e) { \
+        for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
+            F32_STEP(i, m, vf x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m), V) \
+        return BURN_OK; \
+    }
+    POW_SHORT(POW_CASE)
+#undef POW_CASE
+    for (int64_t i = 0; i < s->n; i++) o[i] = powf(a[i], p);
+    return BURN_OK;
+}
+static int l_powf_scalar_f64(const elt_span *s) {
+    const double *a = s->in[0];
+    double *o = s->out, p = s->f[0];
+#define POW_CASE(e, V, D) \
+    if (p == e) { \
+        IVDEP for (int64_t i = 0; i < s->n; i++) { double x = a[i]; (void)x; o[i] = D; } \
+        return BURN_OK; \
+    }
+    POW_SHORT(POW_CASE)
+#undef POW_CASE
+    for (int64_t i = 0; i < s->n; i++) o[i] = pow(a[i], p);
+    return BURN_OK;
+}
+/* p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. */
+#define POWF_BWD(T, POW) \
+    const T *a = s->in[0], *g = s->in[1]; \
+    T *o = s->out, p = (T)s->f[0]; \
+    int64_t sa = s->step[0], sg = s->step[1]; \
+    if (p == 0) { for (int64_t i = 0; i < s->n; i++) o[i] = 0; } \
+    else if (p == 1) { for (int64_t i = 0; i < s->n; i++) o[i] = g[i * sg]; } \
+    else if (p == 2) { IVDEP for (int64_t i = 0; i < s->n; i++) { T x = a[i * sa]; o[i] = (x + x) * g[i * sg]; } } \
+    else \
+        for (int64_t i = 0; i < s->n; i++) { \
+            T x = a[i * sa], y = g[i * sg]; \
+            o[i] = x == 0 && p > 0 && p < 1 ? 0 : p * POW(x, p - 1) * y; \
+        } \
+    return BURN_OK;
+static int l_powf_scalar_bwd_f32(const elt_span *s) { POWF_BWD(float, powf) }
+static int l_powf_scalar_bwd_f64(const elt_span *s) { POWF_BWD(double, pow) }
+FLOAT_KERNELS(powf_scalar, 2, 1, 0)
+FLOAT_KERNELS(powf_scalar_bwd, 2, 2, 0)

@@ -1,0 +1,195 @@
+/* Integer, bool and comparison ops, mask_where. What does not depend on the sign is written once a width: a sum, a product or
+   a left shift of u32 has the bits of that of i32 (so nothing overflows either). */
+#pragma once
+#include "elementwise_loops.h"
+
+/* suffix, type, dtype, suffix and type of the width, is it signed */
+#define INT_TYPES(X) \
+    X(i64, int64_t, DT_I64, u64, uint64_t, 1) \
+    X(i32, int32_t, DT_I32, u32, uint32_t, 1) \
+    X(i16, int16_t, DT_I16, u16, uint16_t, 1) \
+    X(i8, int8_t, DT_I8, u8, uint8_t, 1) \
+    X(u64, uint64_t, DT_U64, u64, uint64_t, 0) \
+    X(u32, uint32_t, DT_U32, u32, uint32_t, 0) \
+    X(u16, uint16_t, DT_U16, u16, uint16_t, 0) \
+    X(u8, uint8_t, DT_U8, u8, uint8_t, 0)
+#define UINT_TYPES(X) X(u64, uint64_t) X(u32, uint32_t) X(u16, uint16_t) X(u8, uint8_t)
+
+/* ---- by width */
+#define MAKE_BY_WIDTH(W, U) \
+    UNARY(l_neg_##W, U, U, 0u - (U)x) \
+    UNARY(l_square_##W, U, U, (uint64_t)x * x) \
+    UNARY(l_bitwise_not_##W, U, U, ~x) \
+    BINARY(l_add_##W, U, U, (U)(x + y)) \
+    BINARY(l_sub_##W, U, U, (U)(x - y)) \
+    BINARY(l_mul_##W, U, U, (U)((sizeof(U) < 4 ? 1u : (U)1) * x * y)) \
+    BINARY(l_bitwise_and_##W, U, U, x & y) \
+    BINARY(l_bitwise_or_##W, U, U, x | y) \
+    BINARY(l_bitwise_xor_##W, U, U, x ^ y)
+UINT_TYPES(MAKE_BY_WIDTH)
+
+/* ---- by type */
+#define TOP_BIT(T) ((int)sizeof(T) * 8 - 1)
+/* position of the first element of the second operand that fails, or -1 */
+#define MAKE_FIND(name, T, FAILS) \
+    static int64_t name(const elt_span *s) { \
+        const T *b = s->in[1]; \
+        int64_t n = s->step[1] ? s->n : 1; \
+        int any = 0; \
+        for (int64_t i = 0; i < n; i++) { T y = b[i]; any |= FAILS; } \
+        if (!any) return -1; \
+        for (int64_t i = 0;; i++) { T y = b[i]; if (FAILS) return i; } \
+    }
+#define CHECK(find, T, code, shown) \
+    int64_t bad = find(s); \
+    if (bad >= 0) { \
+        s->err[0] = s->at + bad; \
+        s->err[1] = shown ? (int64_t)((const T *)s->in[1])[bad] : 0; \
+        s->err[2] = 0; \
+        return code; \
+    }
+/* Division: through double where the type fits in it (exact: two quotients of 32-bit integers differ by more than its
+   rounding), since processors divide no integer vectors; 64 bits one by one. The least integer over -1 wraps. */
+#define DIV_SMALL(T, x, y) ({ \
+    double q_ = (double)(x) / (double)(y); \
+    (T)(int32_t)(q_ > 2147483647.0 ? -2147483648.0 : q_); })
+#define DIV_LARGE(T, x, y) ((T)-1 < 0 && (y) == (T)-1 ? (T)(0 - (uint64_t)(x)) : (x) / (y))
+#define DIV_i8 DIV_SMALL
+#define DIV_i16 DIV_SMALL
+#define DIV_i32 DIV_SMALL
+#define DIV_u8 DIV_SMALL
+#define DIV_u16 DIV_SMALL
+#define DIV_u32 DIV_LARGE
+#define DIV_i64 DIV_LARGE
+#define DIV_u64 DIV_LARGE
+#define REM(S, T, x, y) ({ \
+    T d_ = DIV_##S(T, x, y); \
+    T r_ = sizeof(T) == 8 ? (T)((uint64_t)(x) - (uint64_t)d_ * (uint64_t)(y)) \
+                          : (T)((uint32_t)(x) - (uint32_t)d_ * (uint32_t)(y)); \
+    (T)-1 < 0 && r_ != 0 && (T)(r_ ^ (y)) < 0 ? (T)(r_ + (y)) : r_; })
+/* base ^ exponent by squaring, wrapping; a negative exponent leaves 0 but for the bases 1 and -1 */
+static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
+    if (is_signed && e < 0) return x == 1 ? 1 : x == (uint64_t)-1 ? (e & 1 ? x : 1) : 0;
+    uint64_t r = 1;
+    for (uint64_t k = (uint64_t)e; k; k >>= 1, x *= x)
+        if (k & 1) r *= x;
+    return r;
+}
+#define MAKE_BY_TYPE(S, T, DT, W, U, SIGNED) \
+    UNARY(l_abs_##S, T, U, SIGNED && x < 0 ? (U)(0u - (U)x) : (U)x) \
+    UNARY(l_sign_##S, T, T, (x > 0) - (SIGNED && x < 0)) \
+    BINARY(l_max_pair_##S, T, T, x > y ? x : y) \
+    BINARY(l_min_pair_##S, T, T, x < y ? x : y) \
+    MAKE_FIND(find_zero_##S, T, (y == 0)) \
+    MAKE_FIND(find_negative_##S, T, (SIGNED && y < 0)) \
+    BINARY(div_##S, T, T, DIV_##S(T, x, y)) \
+    BINARY(remainder_##S, T, T, REM(S, T, x, y)) \
+    BINARY(left_##S, U, U, y > TOP_BIT(T) ? 0 : (U)(x << (y & TOP_BIT(T)))) \
+    BINARY(right_##S, T, T, (U)y <= TOP_BIT(T) ? x >> (y & TOP_BIT(T)) : SIGNED && x < 0 ? -1 : 0) \
+    BINARY_SLOW(l_powi_##S, T, T, int_pow((uint64_t)x, (int64_t)y, SIGNED)) \
+    static int l_div_##S(const elt_span *s) { CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) return div_##S(s); } \
+    static int l_remainder_##S(const elt_span *s) { \
+        CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) \
+        return remainder_##S(s); \
+    } \
+    static int l_bitwise_left_shift_##S(const elt_span *s) { \
+        CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
+        return left_##S(s); \
+    } \
+    static int l_bitwise_right_shift_##S(const elt_span *s) { \
+        CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
+        return right_##S(s); \
+    } \
+    static int l_clamp_##S(const elt_span *s) { \
+        const T *a = s->in[0], *lo = s->in[1], *hi = s->in[2]; \
+        T *o = s->out; \
+        IVDEP for (int64_t i = 0; i < s->n; i++) { \
+            T x = a[i * s->step[0]], l = lo[i * s->step[1]], h = hi[i * s->step[2]]; \
+            x = x < l ? l : x; \
+            o[i] = x > h ? h : x; \
+        } \
+        return BURN_OK; \
+    }
+INT_TYPES(MAKE_BY_TYPE)
+
+/* op, how many inputs, cost; BY_WIDTH ops take the loop of their width */
+#define INT_BY_WIDTH(X, ...) \
+    X(neg, 1, .2f, __VA_ARGS__) X(square, 1, .2f, __VA_ARGS__) X(bitwise_not, 1, .2f, __VA_ARGS__) \
+    X(add, 2, .2f, __VA_ARGS__) X(sub, 2, .2f, __VA_ARGS__) X(mul, 2, .2f, __VA_ARGS__) \
+    X(bitwise_and, 2, .2f, __VA_ARGS__) X(bitwise_or, 2, .2f, __VA_ARGS__) X(bitwise_xor, 2, .2f, __VA_ARGS__)
+#define INT_BY_TYPE(X, ...) \
+    X(abs, 1, .2f, __VA_ARGS__) X(sign, 1, .2f, __VA_ARGS__) X(max_pair, 2, .2f, __VA_ARGS__) \
+    X(min_pair, 2, .2f, __VA_ARGS__) X(div, 2, 1.5f, __VA_ARGS__) X(remainder, 2, 2.f, __VA_ARGS__) \
+    X(bitwise_left_shift, 2, .4f, __VA_ARGS__) X(bitwise_right_shift, 2, .4f, __VA_ARGS__) X(powi, 2, 5.f, __VA_ARGS__) \
+    X(clamp, 3, .4f, __VA_ARGS__)
+#define MAKE_INT_W(name, N, C, S, T, W) \
+    KERNEL(name##_##S, .fn = l_##name##_##W, .cost = C, .out_size = sizeof(T), ARGS##N(sizeof(T)))
+#define MAKE_INT_T(name, N, C, S, T, W) \
+    KERNEL(name##_##S, .fn = l_##name##_##S, .cost = C, .out_size = sizeof(T), ARGS##N(sizeof(T)))
+#define MAKE_INT(S, T, DT, W, U, SIGNED) INT_BY_WIDTH(MAKE_INT_W, S, T, W) INT_BY_TYPE(MAKE_INT_T, S, T, W)
+INT_TYPES(MAKE_INT)
+
+/* ---- comparisons: three loops a type, the others are their mirror images */
+#define MAKE_EQUAL(S, T) \
+    BINARY(l_equal_##S, T, uint8_t, x == y) \
+    BINARY(l_not_equal_##S, T, uint8_t, x != y)
+#define MAKE_ORDER(S, T) \
+    BINARY(l_lower_##S, T, uint8_t, x < y) \
+    BINARY(l_lower_equal_##S, T, uint8_t, x <= y)
+UINT_TYPES(MAKE_EQUAL)
+MAKE_EQUAL(f32, float)
+MAKE_EQUAL(f64, double)
+#define MAKE_ORDER_INT(S, T, DT, W, U, SIGNED) MAKE_ORDER(S, T)
+INT_TYPES(MAKE_ORDER_INT)
+MAKE_ORDER(f32, float)
+MAKE_ORDER(f64, double)
+
+/* suffix, loop of equal, loop of order, bytes, half dtype */
+#define COMPARE_TYPES(X) \
+    X(f64, f64, f64, 8, 0) X(f32, f32, f32, 4, 0) X(f16, f32, f32, 2, DT_F16) X(bf16, f32, f32, 2, DT_BF16) \
+    X(i64, u64, i64, 8, 0) X(i32, u32, i32, 4, 0) X(i16, u16, i16, 2, 0) X(i8, u8, i8, 1, 0) \
+    X(u64, u64, u64, 8, 0) X(u32, u32, u32, 4, 0) X(u16, u16, u16, 2, 0) X(u8, u8, u8, 1, 0)
+#define COMPARE(name, S, LOOP, SIZE, HALF, SWAP) \
+    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .half = HALF, .swap = SWAP, ARGS2(SIZE))
+#define MAKE_COMPARE(S, E, L, SIZE, HALF) \
+    COMPARE(equal, S, equal_##E, SIZE, HALF, 0) \
+    COMPARE(not_equal, S, not_equal_##E, SIZE, HALF, 0) \
+    COMPARE(lower, S, lower_##L, SIZE, HALF, 0) \
+    COMPARE(lower_equal, S, lower_equal_##L, SIZE, HALF, 0) \
+    COMPARE(greater, S, lower_##L, SIZE, HALF, 1) \
+    COMPARE(greater_equal, S, lower_equal_##L, SIZE, HALF, 1)
+COMPARE_TYPES(MAKE_COMPARE)
+
+/* ---- bool: one byte, 0 or 1; any other byte counts as true */
+UNARY(l_bool_not, uint8_t, uint8_t, x == 0)
+BINARY(l_bool_and, uint8_t, uint8_t, (x != 0) & (y != 0))
+BINARY(l_bool_or, uint8_t, uint8_t, (x | y) != 0)
+BINARY(l_bool_xor, uint8_t, uint8_t, (x != 0) ^ (y != 0))
+BINARY(l_bool_equal, uint8_t, uint8_t, (x != 0) == (y != 0))
+KERNEL(bool_not, .fn = l_bool_not, .cost = .1f, .out_size = 1, ARGS1(1))
+KERNEL(bool_and, .fn = l_bool_and, .cost = .1f, .out_size = 1, ARGS2(1))
+KERNEL(bool_or, .fn = l_bool_or, .cost = .1f, .out_size = 1, ARGS2(1))
+KERNEL(bool_xor, .fn = l_bool_xor, .cost = .1f, .out_size = 1, ARGS2(1))
+KERNEL(bool_equal, .fn = l_bool_equal, .cost = .1f, .out_size = 1, ARGS2(1))
+
+/* ---- mask_where(x, mask, value): mask ? value : x, for any dtype of the width */
+#define WHERE_LOOP(X, V) IVDEP for (int64_t i = 0; i < n; i++) { U x = X, v = V; o[i] = m[i] ? v : x; }
+#define MAKE_WHERE(W, T) \
+    static int l_mask_where_##W(const elt_span *s) { \
+        typedef T U; \
+        const U *a = s->in[0], *b = s->in[2]; \
+        const uint8_t *m = s->in[1]; \
+        U *o = s->out; \
+        int64_t n = s->n; \
+        if (!s->step[1]) { /* one mask value: a copy */ \
+            int64_t k = s->step[*m ? 2 : 0]; \
+            if (*m) a = b; \
+            for (int64_t i = 0; i < n; i++) o[i] = a[i * k]; \
+        } else if (s->step[0] && s->step[2]) WHERE_LOOP(a[i], b[i]) \
+        else if (s->step[0]) { U c = *b; WHERE_LOOP(a[i], c) } \
+        else { int64_t k = s->step[2]; U c = *a; WHERE_LOOP(c, b[i * k]) } \
+        return BURN_OK; \
+    } \
+    KERNEL(mask_where_##W, .fn = l_mask_where_##W, .cost = .25f, .n_in = 3, .out_size = sizeof(T), \
+           .in_size = {sizeof(T), 1, sizeof(T)})
+UINT_TYPES(MAKE_WHERE)

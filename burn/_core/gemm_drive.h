@@ -1,0 +1,407 @@
+/* From a call to register tiles, included once an element type. Four ways, chosen by shape:
+   VECTOR  one row: memory bound, b is read once;
+   DIRECT  b fits L2, or is used by very few rows: nothing is packed but a ragged last panel;
+   PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
+   BLOCKS  both are packed whole (one region), then blocks of c are computed (another).
+   The order in which an element of c is summed depends on k and the way of reading a vector, never on the number of threads. */
+enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(VECTOR) };
+
+typedef struct {
+    int64_t m, n, k;
+    const char *a, *b;                       /* of source->size bytes an element */
+    int64_t rsa, csa, rsb, csb, bias_stride;
+    T *c;
+    const T *bias;
+    const FN(source) *source;
+    void *half;                              /* where c goes in the end, rounded; NULL where c is the result */
+    int act, threads, way, pack_a, by_rows;
+    gemm_split rows;                         /* row panels */
+    int64_t mp, np, kc, slab, at;            /* panels, block and slab of k, start of the slab */
+    int64_t mt, nt;                          /* blocks of c */
+    int64_t parts, pa_size, pb_size;         /* chunks of the parallel region; elements of scratch */
+    T *pa, *pb;
+} FN(job);
+
+GEMM_INLINE const T *FN(at_a)(const FN(job) *g, int64_t i, int64_t k) { return (const T *)(g->a + (i * g->rsa + k * g->csa) * g->source->size); }
+GEMM_INLINE const T *FN(at_b)(const FN(job) *g, int64_t k, int64_t j) { return (const T *)(g->b + (k * g->rsb + j * g->csb) * g->source->size); }
+GEMM_INLINE int FN(width)(const FN(job) *g, int64_t j) { return (int)gemm_min(g->n - j * NR, NR); }
+GEMM_INLINE int FN(height)(const FN(job) *g, int64_t i) { return (int)(g->rows.each + (i < g->rows.more)); }
+
+/* The tile at row i and column panel j, whose products begin at element k of the sums and end before k_end. */
+GEMM_INLINE FN(target) FN(aim)(const FN(job) *g, int64_t i, int64_t j, int64_t k, int64_t k_end)
+{
+    const int last = k_end >= g->k;
+    return (FN(target)){g->c + i * g->n + j * NR, g->n, last && g->bias ? g->bias + j * NR : NULL, k > 0, last && g->act, FN(width)(g, j)};
+}
+
+GEMM_INLINE void FN(round)(const FN(job) *g, int64_t i, int64_t rows, int64_t j, int64_t cols)
+{
+    if (g->half) g->source->narrow(g->c + i * g->n + j, (uint16_t *)g->half + i * g->n + j, rows, cols, g->n);
+}
+
+/* ---- VECTOR */
+
+enum { FN(STRIP) = 2048 / TBYTES, FN(DOTS) = 4 };
+
+GEMM_INLINE void FN(finish)(const FN(job) *g, int64_t j, T sum)
+{
+    if (g->bias) sum += g->bias[j * g->bias_stride];
+    g->c[j] = g->act && (TS)sum < 0 ? 0 : sum;
+}
+
+/* b by rows: a strip of columns stays in L1 while eight rows at a time are added. */
+static void FN(strip)(void *ctx, int64_t part)
+{
+    const FN(job) *g = ctx;
+    const int64_t j0 = part * FN(STRIP), w = gemm_min(g->n - j0, FN(STRIP)), rsb = g->rsb;
+    const T *a = (const T *)g->a;
+    T sum[FN(STRIP)];
+    memset(sum, 0, w * sizeof(T));
+    int64_t k = 0;
+    for (; k + 8 <= g->k; k += 8) {
+        const T *b = FN(at_b)(g, k, j0);
+        T s[8];
+        for (int i = 0; i < 8; i++) s[i] = a[(k + i) * g->csa];
+        int64_t j = 0;
+        for (; j + VL <= w; j += VL) {
+            VEC x = LOAD(sum + j);
+            GEMM_PRAGMA(GCC unroll 8)
+            for (int i = 0; i < 8; i++) x += SPLAT(s[i]) * LOAD(b + i * rsb + j);
+            STORE(sum + j, x);
+        }
+        for (; j < w; j++)
+            for (int i = 0; i < 8; i++) sum[j] += s[i] * b[i * rsb + j];
+    }
+    for (; k < g->k; k++) {
+        const T *b = FN(at_b)(g, k, j0), s = a[k * g->csa];
+        for (int64_t j = 0; j < w; j++) sum[j] += s * b[j];
+    }
+    for (int64_t j = 0; j < w; j++) FN(finish)(g, j0 + j, sum[j]);
+}
+
+/* b by columns: dot products, four at a time to share the loads of a. */
+static void FN(dots)(void *ctx, int64_t part)
+{
+    const FN(job) *g = ctx;
+    const int64_t panels = gemm_ceil(g->n, FN(DOTS));
+    const gemm_split split = gemm_even(panels, g->parts);
+    const T *a = (const T *)g->a;
+    for (int64_t p = gemm_start(split, part); p < gemm_start(split, part + 1); p++) {
+        const int64_t j0 = p * FN(DOTS), w = gemm_min(g->n - j0, FN(DOTS));
+        const T *b[FN(DOTS)];
+        for (int q = 0; q < FN(DOTS); q++) b[q] = FN(at_b)(g, 0, j0 + (q < w ? q : 0));
+        VEC s[FN(DOTS)][2] = {{{0}}};
+        int64_t k = 0;
+        for (; k + 2 * VL <= g->k; k += 2 * VL)
+            for (int h = 0; h < 2; h++) {
+                const VEC x = LOAD(a + k + h * VL);
+                for (int q = 0; q < FN(DOTS); q++) s[q][h] += x * LOAD(b[q] + k + h * VL);
+            }
+        for (int q = 0; q < w; q++) {
+            const VEC v = s[q][0] + s[q][1];
+            T sum = 0;
+            for (int l = 0; l < VL; l++) sum += v[l];
+            for (int64_t p = k; p < g->k; p++) sum += a[p] * b[q][p];
+            FN(finish)(g, j0 + q, sum);
+        }
+    }
+}
+
+/* ---- DIRECT */
+
+/* A last panel that is neither a whole tile nor a whole vector cannot be read in place. */
+GEMM_INLINE int FN(ragged)(const FN(job) *g) { return g->n % NR && g->n % NR != VL; }
+
+GEMM_INLINE void FN(direct_tile)(const FN(job) *g, int64_t i, int64_t j)
+{
+    const int64_t i0 = gemm_start(g->rows, i);
+    const int w = FN(width)(g, j), packed = w != NR && w != VL;
+    int64_t k0 = 0;
+    do {
+        const int64_t k1 = gemm_min(k0 + g->kc, g->k);
+        const FN(target) to = FN(aim)(g, i0, j, k0, k1);
+        (w > VL ? FN(tile_strided) : FN(tile_narrow))(FN(height)(g, i), k1 - k0, FN(at_a)(g, i0, k0), g->rsa, g->csa,
+                                                      packed ? g->pb + k0 * NR : FN(at_b)(g, k0, j * NR), packed ? NR : g->rsb, &to);
+        k0 = k1;
+    } while (k0 < g->k);
+}
+
+static void FN(direct)(void *ctx, int64_t part)
+{
+    const FN(job) *g = ctx;
+    if (g->by_rows) {
+        const gemm_split split = gemm_even(g->mp, g->parts);
+        for (int64_t i = gemm_start(split, part); i < gemm_start(split, part + 1); i++)
+            for (int64_t j = 0; j < g->np; j++) FN(direct_tile)(g, i, j);
+    } else {
+        const gemm_split split = gemm_even(g->np, g->parts);
+        for (int64_t j = gemm_start(split, part); j < gemm_start(split, part + 1); j++)
+            for (int64_t i = 0; i < g->mp; i++) FN(direct_tile)(g, i, j);
+    }
+}
+
+/* ---- PANELS */
+
+static void FN(pack_a_part)(void *ctx, int64_t part)
+{
+    const FN(job) *g = ctx;
+    const gemm_split split = gemm_even(g->mp, g->parts);
+    for (int64_t i = gemm_start(split, part); i < gemm_start(split, part + 1); i++) {
+        const int64_t i0 = gemm_start(g->rows, i);
+        g->source->pack_a(FN(at_a)(g, i0, 0), g->rsa, g->csa, FN(height)(g, i), g->k, g->pa + i0 * g->k);
+    }
+}
+
+/* Columns of b in panels j0..j1, rows k0..k1, to [panel][k1 - k0][NR]. */
+GEMM_INLINE void FN(pack_b_group)(const FN(job) *g, int64_t j0, int64_t j1, int64_t k0, int64_t k1, T *d)
+{
+    const int64_t run = g->csb == 1 && j1 - j0 > 1 ? 16 : k1 - k0; /* few rows over all panels: longer runs of a row */
+    for (int64_t k = k0; k < k1; k += run)
+        for (int64_t j = j0; j < j1; j++)
+            g->source->pack_b(FN(at_b)(g, k, j * NR), g->rsb, g->csb, FN(width)(g, j), gemm_min(k1 - k, run), d + ((j - j0) * (k1 - k0) + k - k0) * NR);
+}
+
+static void FN(panels)(void *ctx, int64_t part)
+{
+    const FN(job) *g = ctx;
+    const gemm_split split = gemm_even(g->np, g->parts);
+    T *const pb = g->pb + part * GEMM_GROUP * NR * g->kc;
+    const int64_t end = gemm_start(split, part + 1);
+    for (int64_t j0 = gemm_start(split, part); j0 < end; j0 += GEMM_GROUP) {
+        const int64_t j1 = gemm_min(j0 + GEMM_GROUP, end);
+        int64_t k0 = 0;
+        do {
+            const int64_t k1 = gemm_min(k0 + g->kc, g->k), kk = k1 - k0;
+            FN(pack_b_group)(g, j0, j1, k0, k1, pb);
+            for (int64_t j = j0; j < j1; j++)
+                for (int64_t i = 0; i < g->mp; i++) {
+                    const int64_t i0 = gemm_start(g->rows, i);
+                    const int r = FN(height)(g, i);
+                    const FN(target) to = FN(aim)(g, i0, j, k0, k1);
+                    const T *b = pb + (j - j0) * kk * NR;
+                    if (g->pack_a) FN(tile_packed)(r, kk, g->pa + i0 * g->k + k0 * r, b, &to);
+                    else FN(tile_strided)(r, kk, FN(at_a)(g, i0, k0), g->rsa, g->csa, b, NR, &to);
+                }
+            k0 = k1;
+        } while (k0 < g->k);
+        FN(round)(g, 0, g->m, j0 * NR, gemm_min(j1 * NR, g->n) - j0 * NR);
+    }
+}
+
+/* ---- BLOCKS */
+
+enum { FN(PACK_ROWS) = 4, FN(PACK_DEPTH) = 16 };
+
+/* Tasks: groups of row panels of a, then slices of b (by rows where those are contiguous, else by panels). */
+static void FN(pack_slab)(void *ctx, int64_t task)
+{
+    const FN(job) *g = ctx;
+    const int64_t a_tasks = gemm_ceil(g->mp, FN(PACK_ROWS)), k0 = g->at, k1 = gemm_min(k0 + g->slab, g->k), kk = k1 - k0;
+    if (task < a_tasks) {
+        for (int64_t i = task * FN(PACK_ROWS); i < gemm_min((task + 1) * FN(PACK_ROWS), g->mp); i++) {
+            const int64_t i0 = gemm_start(g->rows, i);
+            g->source->pack_a(FN(at_a)(g, i0, k0), g->rsa, g->csa, FN(height)(g, i), kk, g->pa + i0 * kk);
+        }
+    } else if (g->csb == 1) {
+        const int64_t k = k0 + (task - a_tasks) * FN(PACK_DEPTH), depth = gemm_min(k1 - k, FN(PACK_DEPTH));
+        for (int64_t j = 0; j < g->np; j++)
+            g->source->pack_b(FN(at_b)(g, k, j * NR), g->rsb, 1, FN(width)(g, j), depth, g->pb + (j * kk + k - k0) * NR);
+    } else {
+        const int64_t j = task - a_tasks;
+        g->source->pack_b(FN(at_b)(g, k0, j * NR), g->rsb, g->csb, FN(width)(g, j), kk, g->pb + j * kk * NR);
+    }
+}
+
+static void FN(block)(void *ctx, int64_t task)
+{
+    const FN(job) *g = ctx;
+    const gemm_split down = gemm_even(g->mp, g->mt), across = gemm_even(g->np, g->nt);
+    const int64_t ti = task % g->mt, tj = task / g->mt, slab = gemm_min(g->slab, g->k - g->at);
+    const int64_t i_begin = gemm_start(down, ti), i_end = gemm_start(down, ti + 1);
+    const int64_t j_begin = gemm_start(across, tj), j_end = gemm_start(across, tj + 1);
+    for (int64_t k0 = 0; k0 < slab; k0 += g->kc) {
+        const int64_t k1 = gemm_min(k0 + g->kc, slab);
+#if GEMM_ROWS_OUTSIDE
+        for (int64_t i = i_begin; i < i_end; i++)
+            for (int64_t j = j_begin; j < j_end; j++) {
+#else
+        for (int64_t j = j_begin; j < j_end; j++)
+            for (int64_t i = i_begin; i < i_end; i++) {
+#endif
+                const int64_t i0 = gemm_start(g->rows, i);
+                const int r = FN(height)(g, i);
+                const FN(target) to = FN(aim)(g, i0, j, g->at + k0, g->at + k1);
+                FN(tile_packed)(r, k1 - k0, g->pa + i0 * slab + k0 * r, g->pb + (j * slab + k0) * NR, &to);
+            }
+    }
+    if (g->at + slab == g->k) {
+        const int64_t i0 = gemm_start(g->rows, i_begin), j0 = j_begin * NR;
+        FN(round)(g, i0, gemm_start(g->rows, i_end) - i0, j0, gemm_min(j_end * NR, g->n) - j0);
+    }
+}
+
+/* ---- plan and execution of one product */
+
+/* Chooses the way and its sizes; returns elements of scratch. */
+static int64_t FN(plan)(FN(job) *g, int threads)
+{
+    const int native = !g->half;
+    const int64_t kc = GEMM_KC / TBYTES;
+    g->threads = threads;
+    g->mp = gemm_ceil(g->m, GEMM_MR);
+    g->np = gemm_ceil(g->n, NR);
+    g->rows = gemm_even(g->m, g->mp);
+    g->kc = g->k <= kc + kc / 4 ? g->k : (gemm_ceil(g->k, gemm_ceil(g->k, kc)) + 7) / 8 * 8;
+    g->pa_size = g->pb_size = 0;
+    if (g->m == 1 && native && (g->csb == 1 || g->rsb == 1)) {
+        g->way = FN(VECTOR);
+        if (g->n * g->k < 32768 * 4 / TBYTES) g->threads = 1;
+        g->parts = g->csb == 1 ? gemm_ceil(g->n, FN(STRIP)) : g->threads == 1 ? 1 : gemm_min(gemm_ceil(g->n, FN(DOTS)), 4 * g->threads);
+        if (g->csb != 1 && g->csa != 1) g->pa_size = g->k;
+        return g->pa_size;
+    }
+    if (native && g->csb == 1 && (g->mp <= GEMM_SKINNY || (g->k * g->n <= GEMM_B_L2 / TBYTES && (g->rsb * TBYTES % 4096 || g->k <= 8)))) {
+        g->way = FN(DIRECT);
+        g->by_rows = g->mp >= 2 * threads || g->np < threads;
+        g->parts = gemm_min(g->by_rows ? g->mp : g->np, threads);
+        if (FN(ragged)(g)) g->pb_size = NR * g->k;
+        return g->pb_size;
+    }
+    if (g->m * g->k <= GEMM_A_L2 / TBYTES && (threads == 1 || g->np >= 4 * threads || g->m <= 4 * GEMM_MR)) {
+        g->way = FN(PANELS);
+        g->pack_a = !native || (g->mp > 1 && (g->csa != 1 || g->rsa * TBYTES % 4096 == 0));
+        g->parts = threads == 1 ? 1 : gemm_min(g->np, 4 * threads);
+        g->pa_size = g->pack_a ? g->m * g->k : 0;
+        g->pb_size = g->parts * GEMM_GROUP * NR * g->kc;
+    } else {
+        g->way = FN(BLOCKS);
+        g->slab = g->k;
+        while ((g->m + g->n) * g->slab > (64 << 20) / TBYTES && g->slab > 2 * g->kc) g->slab = gemm_ceil(g->slab / 2, g->kc) * g->kc;
+        int64_t mt = GEMM_MT, nt = GEMM_NT;
+        while (threads > 1 && mt * nt > 2 && gemm_ceil(g->mp, mt) * gemm_ceil(g->np, nt) < 4 * threads) {
+            if (nt * NR > mt * GEMM_MR) nt = (nt + 1) / 2;
+            else mt = (mt + 1) / 2;
+        }
+        g->mt = gemm_ceil(g->mp, mt);
+        g->nt = gemm_ceil(g->np, nt);
+        g->pa_size = g->m * g->slab;
+        g->pb_size = g->np * NR * g->slab;
+    }
+    g->pa_size = (g->pa_size + 63) / 64 * 64;
+    return g->pa_size + g->pb_size + (native ? 0 : g->m * g->n);
+}
+
+static void FN(execute)(FN(job) *g, T *scratch)
+{
+    g->pa = scratch;
+    g->pb = scratch + g->pa_size;
+    if (g->half) g->c = g->pb + g->pb_size;
+    switch (g->way) {
+    case FN(VECTOR):
+        if (g->csb == 1) {
+            gemm_spread(FN(strip), g, g->parts, g->threads);
+            break;
+        }
+        if (g->pa_size) {
+            for (int64_t k = 0; k < g->k; k++) g->pa[k] = *FN(at_a)(g, 0, k);
+            g->a = (const char *)g->pa;
+        }
+        gemm_spread(FN(dots), g, g->parts, g->threads);
+        break;
+    case FN(DIRECT):
+        if (g->pb_size) g->source->pack_b(FN(at_b)(g, 0, g->n / NR * NR), g->rsb, 1, (int)(g->n % NR), g->k, g->pb);
+        gemm_spread(FN(direct), g, g->parts, g->threads);
+        break;
+    case FN(PANELS):
+        if (g->pack_a) gemm_spread(FN(pack_a_part), g, g->parts, g->m * g->k > 16384 ? g->threads : 1);
+        gemm_spread(FN(panels), g, g->parts, g->threads);
+        break;
+    default:
+        for (g->at = 0; g->at < g->k; g->at += g->slab) {
+            const int64_t slab = gemm_min(g->slab, g->k - g->at);
+            const int64_t b_tasks = g->csb == 1 ? gemm_ceil(slab, FN(PACK_DEPTH)) : g->np;
+            gemm_spread(FN(pack_slab), g, gemm_ceil(g->mp, FN(PACK_ROWS)) + b_tasks, g->threads);
+            gemm_spread(FN(block), g, g->mt * g->nt, g->threads);
+        }
+    }
+}
+
+/* ---- many products of one shape */
+
+typedef struct {
+    const FN(job) *job;
+    const gemm_call *call;
+    int64_t parts, size;   /* chunks of the batch; elements of scratch of each */
+    T *scratch;
+} FN(batch);
+
+static void FN(batch_part)(void *ctx, int64_t part)
+{
+    const FN(batch) *w = ctx;
+    const gemm_call *call = w->call;
+    const gemm_split split = gemm_even(call->batch, w->parts);
+    for (int64_t i = gemm_start(split, part); i < gemm_start(split, part + 1); i++) {
+        FN(job) g = *w->job;
+        int64_t rest = i, a = 0, b = 0;
+        for (int x = call->axes - 1; x >= 0; x--) {
+            const int64_t at = x ? rest % call->shape[x] : rest;
+            rest = x ? rest / call->shape[x] : 0;
+            a += at * call->sa[x];
+            b += at * call->sb[x];
+        }
+        g.a += a * g.source->size;
+        g.b += b * g.source->size;
+        if (g.half) g.half = (uint16_t *)g.half + i * g.m * g.n;
+        else g.c += i * g.m * g.n;
+        FN(execute)(&g, w->scratch + part * w->size);
+    }
+}
+
+GEMM_CALL int FN(gemm)(const gemm_call *call, const FN(source) *source)
+{
+    FN(job) g; /* filled field by field: clearing all of it first would be seen in small products */
+    g.m = call->m;
+    g.n = call->n;
+    g.k = call->k;
+    g.a = call->a;
+    g.b = call->b;
+    g.rsa = call->rsa;
+    g.csa = call->csa;
+    g.rsb = call->rsb;
+    g.csb = call->csb;
+    g.c = call->c;
+    g.bias = NULL;
+    g.bias_stride = 1;
+    g.source = source;
+    g.half = source->narrow ? call->c : NULL;
+    g.act = call->act;
+    const double work = (double)g.m * g.n * g.k * (TBYTES / 4), total = work * call->batch;
+    const int threads = total < GEMM_SERIAL ? 1 : gemm_rt->threads();
+    /* Whole products in parallel, unless they are few or too large for the caches of one core. */
+    const int apart = call->batch > 1 && (threads == 1 || (call->batch >= 2 * threads && work < 5e7));
+    FN(batch) w = {.job = &g, .call = call, .parts = 1};
+    w.size = (FN(plan)(&g, apart || work < GEMM_SERIAL ? 1 : threads) + 63) / 64 * 64;
+    if (apart && threads > 1) w.parts = gemm_min(call->batch, 4 * threads);
+    int64_t bias_size = 0;
+    if (call->bias) {
+        if (source->narrow || (call->bias_stride != 1 && g.way != FN(VECTOR))) bias_size = (g.n + 63) / 64 * 64;
+        else {
+            g.bias = call->bias;
+            g.bias_stride = call->bias_stride;
+        }
+    }
+    /* Small needs from the stack: the allocator would cost as much as the product. */
+    T small[8192 / TBYTES] __attribute__((aligned(64)));
+    const size_t bytes = (w.parts * w.size + bias_size) * sizeof(T);
+    T *scratch = small;
+    if (bytes > sizeof small && !(scratch = gemm_rt->alloc(bytes))) return (int)BURN_ERR_MEMORY;
+    if (bias_size) {
+        for (int64_t j = 0; j < g.n; j++) source->widen(call->bias, j * call->bias_stride, scratch + j);
+        g.bias = scratch;
+    }
+    w.scratch = scratch + bias_size;
+    if (call->batch == 1) FN(execute)(&g, w.scratch);
+    else gemm_spread(FN(batch_part), &w, w.parts, w.parts > 1 ? threads : 1);
+    if (scratch != small) gemm_rt->free(scratch, bytes);
+    return BURN_OK;
+}

@@ -1,0 +1,19 @@
+/* Takes back what one element type defined. */
+#undef T
+#undef TS
+#undef TI
+#undef SVEC
+#undef TBYTES
+#undef FN
+#undef VL
+#undef NR
+#undef VEC
+#undef IVEC
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef RELU
+#undef MASK
+#undef LOAD_MASK
+#undef STORE_MASK

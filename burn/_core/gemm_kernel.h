@@ -1,0 +1,203 @@
+/* The register tile and its vector helpers, included once an element type. Needs T, TS (T itself, or
+   its signed twin), TI (signed integer as wide as T), TBYTES and FN(name). Defines VL (lanes), NR (columns of a tile), VEC, IVEC. */
+#define VL (GEMM_LANES_BYTES / TBYTES)
+#define NR (2 * VL)
+#define VEC FN(vec)
+#define IVEC FN(ivec)
+#define SVEC FN(svec)
+typedef T VEC __attribute__((vector_size(GEMM_VBYTES), aligned(TBYTES), may_alias));
+typedef TI IVEC __attribute__((vector_size(GEMM_VBYTES), aligned(TBYTES), may_alias));
+typedef TS SVEC __attribute__((vector_size(GEMM_VBYTES), aligned(TBYTES), may_alias));
+
+#if VL == 2
+#define LANES GEMM_LANES_2
+#elif VL == 4
+#define LANES GEMM_LANES_4
+#elif VL == 8
+#define LANES GEMM_LANES_8
+#else
+#define LANES GEMM_LANES_16
+#endif
+
+#define LOAD(p) (*(const VEC *)(p))
+#define STORE(p, v) (*(VEC *)(p) = (v))
+/* x - 0 is x for every x; 0 + x is not for -0, so the compiler would really add. */
+#define SPLAT(x) ((x) - (VEC){0})
+#define RELU(v) ((VEC)((IVEC)(v) & ~(IVEC)((IVEC)((SVEC)(v) < (SVEC){0}))))
+
+#if BURN_LEVEL >= 4 && TBYTES == 4
+#define MASK __mmask16
+#define LOAD_MASK(mask, p) (VEC)_mm512_maskz_loadu_epi32(mask, p)
+#define STORE_MASK(mask, p, v) _mm512_mask_storeu_epi32(p, mask, (__m512i)(v))
+#elif BURN_LEVEL >= 4
+#define MASK __mmask8
+#define LOAD_MASK(mask, p) (VEC)_mm512_maskz_loadu_epi64(mask, p)
+#define STORE_MASK(mask, p, v) _mm512_mask_storeu_epi64(p, mask, (__m512i)(v))
+#endif
+
+/* VL x VL transpose: stage s exchanges the off-diagonal s x s blocks of each 2s x 2s block. */
+#define LOW(l, s) (((l) & (s) ? VL + (l) - (s) : (l)) % (2 * VL))
+#define HIGH(l, s) (((l) & (s) ? VL + (l) : (l) + (s)) % (2 * VL))
+#define STAGE(s) \
+    if (VL > s) { \
+        GEMM_PRAGMA(GCC unroll 16) \
+        for (int i = 0; i < VL; i++) \
+            if (!(i & s)) { \
+                VEC x = r[i], y = r[(i + s) % VL]; \
+                r[i] = GEMM_SHUFFLE(IVEC, x, y, LANES(LOW, s)); \
+                r[(i + s) % VL] = GEMM_SHUFFLE(IVEC, x, y, LANES(HIGH, s)); \
+            } \
+    }
+GEMM_INLINE void FN(transpose)(VEC *r) { STAGE(1) STAGE(2) STAGE(4) STAGE(8) }
+#undef STAGE
+#undef LOW
+#undef HIGH
+
+/* Where a tile goes: w columns at c, rows ldc apart. add: on top of what is there (a later block of k). */
+typedef struct {
+    T *c;
+    int64_t ldc;
+    const T *bias;
+    int add, act, w;
+} FN(target);
+
+/* A tile with a ragged right edge: whole vectors, then what is left by a mask or one by one. */
+GEMM_CALL void FN(store_edge)(const T *tile, int rows, const FN(target) *to)
+{
+    for (int i = 0; i < rows; i++, tile += NR) {
+        T *c = to->c + i * to->ldc;
+        int j = 0;
+        for (; j + VL <= to->w; j += VL) {
+            VEC x = LOAD(tile + j);
+            if (to->add) x += LOAD(c + j);
+            if (to->bias) x += LOAD(to->bias + j);
+            if (to->act) x = RELU(x);
+            STORE(c + j, x);
+        }
+#if BURN_LEVEL >= 4
+        if (j < to->w) {
+            const MASK mask = (MASK)((1u << (to->w - j)) - 1);
+            VEC x = LOAD(tile + j);
+            if (to->add) x += LOAD_MASK(mask, c + j);
+            if (to->bias) x += LOAD_MASK(mask, to->bias + j);
+            if (to->act) x = RELU(x);
+            STORE_MASK(mask, c + j, x);
+        }
+#else
+        for (; j < to->w; j++) {
+            T x = tile[j];
+            if (to->add) x += c[j];
+            if (to->bias) x += to->bias[j];
+            c[j] = to->act && (TS)x < 0 ? 0 : x;
+        }
+#endif
+    }
+}
+
+/* R rows x V vectors of C; R and V are constants after inlining. a(i, k) = a[i * rsa + k * csa]; b(k, j) = b[k * rsb + j].
+   Accumulators are separate variables: gcc keeps those in registers, an array of vectors it may not. */
+GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b,
+                            int64_t rsb, const FN(target) *to)
+{
+    T *c = to->c;
+    const int64_t ldc = to->ldc;
+#define DECLARE(i, base, off) VEC x##i = {0}, y##i = {0};
+#define PREFETCH(i, base, off) if (R > i) __builtin_prefetch(c + i * ldc, 1);
+#define MULTIPLY(i, base, off) \
+    if (R > i) { \
+        VEC s = SPLAT(base[off * rsa]); \
+        GEMM_PIN(s); \
+        x##i += s * b0; \
+        if (V > 1) y##i += s * b1; \
+    }
+#define ADD(i, base, off) if (R > i) { x##i += LOAD(c + i * ldc); if (V > 1) y##i += LOAD(c + i * ldc + VL); }
+#define BIAS(i, base, off) if (R > i) { x##i += b0; if (V > 1) y##i += b1; }
+#define CLIP(i, base, off) if (R > i) { x##i = RELU(x##i); if (V > 1) y##i = RELU(y##i); }
+#define WRITE(i, base, off) if (R > i) { STORE(c + i * ldc, x##i); if (V > 1) STORE(c + i * ldc + VL, y##i); }
+#define BASE(i) const T *a##i = a + i * rsa;
+#define STEP(i) a##i += csa;
+    GEMM_ROWS(DECLARE)
+    GEMM_ROWS(PREFETCH)
+    GEMM_BASES(BASE)
+    VEC b0, b1;
+    GEMM_UNROLL
+    for (; k > 0; k--) {
+        /* Pinned: else gcc would read b from memory again in each multiply-add. */
+        b0 = LOAD(b);
+        GEMM_PIN(b0);
+        if (V > 1) {
+            b1 = LOAD(b + VL);
+            GEMM_PIN(b1);
+        }
+        GEMM_ROWS(MULTIPLY)
+        GEMM_BASES(STEP)
+        b += rsb;
+    }
+    T tile[GEMM_MR * NR];
+    if (to->w == V * VL) {
+        if (to->add) { GEMM_ROWS(ADD) }
+        if (to->bias) {
+            b0 = LOAD(to->bias);
+            if (V > 1) b1 = LOAD(to->bias + VL);
+            GEMM_ROWS(BIAS)
+        }
+        if (to->act) { GEMM_ROWS(CLIP) }
+        GEMM_ROWS(WRITE)
+    } else {
+        T *const t = tile;
+#define SPILL(i, base, off) if (R > i) { STORE(t + i * NR, x##i); if (V > 1) STORE(t + i * NR + VL, y##i); }
+        GEMM_ROWS(SPILL)
+        FN(store_edge)(tile, R, to);
+    }
+#undef DECLARE
+#undef PREFETCH
+#undef MULTIPLY
+#undef ADD
+#undef BIAS
+#undef CLIP
+#undef WRITE
+#undef SPILL
+#undef BASE
+#undef STEP
+}
+
+/* Both operands packed: a [k][rows], b [k][NR]. */
+GEMM_CALL void FN(tile_packed)(int rows, int64_t k, const T *a, const T *b, const FN(target) *to)
+{
+    switch (rows) {
+#define CASE(R) case R: FN(kernel)(R, 2, k, a, 1, R, b, NR, to); break;
+        GEMM_CASES(CASE)
+#undef CASE
+    }
+}
+
+/* Operands of any stride, b with unit stride along its rows. */
+GEMM_CALL void FN(tile_strided)(int rows, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b, int64_t rsb,
+                                const FN(target) *to)
+{
+    switch (rows) {
+#define CASE(R) case R: FN(kernel)(R, 2, k, a, rsa, csa, b, rsb, to); break;
+        GEMM_CASES(CASE)
+#undef CASE
+    }
+}
+
+/* The same for up to VL columns: half of the multiplications. */
+GEMM_CALL void FN(tile_narrow)(int rows, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b, int64_t rsb,
+                               const FN(target) *to)
+{
+    switch (rows) {
+#define CASE(R) case R: FN(kernel)(R, 1, k, a, rsa, csa, b, rsb, to); break;
+        GEMM_CASES(CASE)
+#undef CASE
+    }
+}
+
+/* How operands are read: packed from elements of `size` bytes; half types are rounded once on the way out. */
+typedef struct {
+    int64_t size;
+    void (*pack_a)(const void *src, int64_t rs, int64_t cs, int rows, int64_t k, T *d);
+    void (*pack_b)(const void *src, int64_t rs, int64_t cs, int w, int64_t k, T *d);
+    void (*widen)(const void *src, int64_t i, T *d);
+    void (*narrow)(const T *c, void *out, int64_t rows, int64_t cols, int64_t n);
+} FN(source);

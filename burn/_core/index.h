@@ -1,0 +1,313 @@
+/* gather, select, scatter and select_assign on the middle axis of [outer, n, inner]. Index tensors are int32 or int64
+   (`wide`). Every index is checked before it is used; what writes into existing values checks all of them first. */
+#pragma once
+#include "runtime.h"
+#include "scalar.h"
+
+#define CHUNK 16384         /* positions a task */
+#define BLOCK 512           /* positions whose indices are checked together, in L1 */
+
+VINL int64_t index_at(const void *idx, int wide, int64_t i) { return wide ? ((const int64_t *)idx)[i] : ((const int32_t *)idx)[i]; }
+
+/* ---- the check */
+VINL int any_outside(const void *idx, int wide, int64_t from, int64_t to, int64_t n) {
+    int bad = 0; /* one unsigned comparison finds the negative ones too */
+    if (wide) for (int64_t i = from; i < to; i++) bad |= (uint64_t)((const int64_t *)idx)[i] >= (uint64_t)n;
+    else if (n <= INT32_MAX) for (int64_t i = from; i < to; i++) bad |= ((const uint32_t *)idx)[i] >= (uint32_t)n;
+    else for (int64_t i = from; i < to; i++) bad |= ((const int32_t *)idx)[i] < 0;
+    return bad;
+}
+static int report_outside(const void *idx, int wide, int64_t count, int64_t n, burn_args *a) {
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = index_at(idx, wide, i);
+        if (at >= 0 && at < n) continue;
+        a->err[0] = i;
+        a->err[1] = at;
+        a->err[2] = n;
+        return BURN_ERR_INDEX;
+    }
+    return BURN_OK;
+}
+typedef struct { const void *idx; int wide, bad; int64_t count, n; } check_job;
+
+VINL void mark_bad(int *bad) { __atomic_store_n(bad, 1, __ATOMIC_RELAXED); }
+
+static void check_task(void *ctx, int64_t i) {
+    check_job *j = ctx;
+    if (any_outside(j->idx, j->wide, i * CHUNK, i64_min((i + 1) * CHUNK, j->count), j->n)) mark_bad(&j->bad);
+}
+/* BURN_ERR_INDEX with the first index outside [0, n), if there is one */
+static int check_indices(const void *idx, int wide, int64_t count, int64_t n, burn_args *a) {
+    check_job j = {idx, wide, 0, count, n};
+    rt_tasks(check_task, &j, ceil_div(count, CHUNK), (double)count * 0.3);
+    return j.bad ? report_outside(idx, wide, count, n, a) : BURN_OK;
+}
+
+/* ---- gather: out[o, j, c] = x[o, idx[o, j, c], c]. select with inner = 1: the same idx[j] for every o */
+typedef struct {
+    const char *x;
+    const void *idx;
+    char *out;
+    int64_t outer, n, inner, k;
+    int size, wide, shared, stream, bad;
+} take_job;
+
+typedef uint16_t u16_any __attribute__((aligned(1), may_alias));
+typedef uint32_t u32_any __attribute__((aligned(1), may_alias));
+typedef uint64_t u64_any __attribute__((aligned(1), may_alias));
+
+/* len elements of one line: with step = 1 positions in a row of x, else rows of x at neighbouring columns */
+#define TAKE(T, wide) \
+    if (step == 1) for (int64_t i = 0; i < len; i++) ((T *)out)[i] = ((const T *)x)[index_at(idx, wide, from + i)]; \
+    else for (int64_t i = 0; i < len; i++) ((T *)out)[i] = ((const T *)x)[index_at(idx, wide, from + i) * step + i];
+VINL void take_line(const char *x, const void *idx, int wide, int64_t from, int64_t len, int64_t step, char *out, int size) {
+    switch (size * 2 + wide) {
+    case 2: TAKE(uint8_t, 0) break;
+    case 3: TAKE(uint8_t, 1) break;
+    case 4: TAKE(u16_any, 0) break;
+    case 5: TAKE(u16_any, 1) break;
+    case 8: TAKE(u32_any, 0) break;
+    case 9: TAKE(u32_any, 1) break;
+    case 16: TAKE(u64_any, 0) break;
+    default: TAKE(u64_any, 1)
+    }
+}
+#undef TAKE
+
+/* builds a block in L1 and streams it; bytes and out are multiples of a vector */
+VINL void stream_block(char *out, const float *block, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 4 * VW) vf_stream((float *)(out + i), vf_loada((const float *)((const char *)block + i)));
+}
+
+static void gather_task(void *ctx, int64_t task) {
+    take_job *j = ctx;
+    float block[BLOCK * 2] __attribute__((aligned(64)));
+    int64_t line = j->inner == 1 ? j->k : j->inner, at = task * CHUNK;
+    int64_t end = i64_min(at + CHUNK, j->outer * j->k * j->inner);
+    while (at < end) {
+        int64_t number = at / line, off = at % line, len = i64_min(i64_min(line - off, end - at), BLOCK);
+        int64_t o = j->inner == 1 ? number : number / j->k, from = j->shared ? off : at;
+        const char *x = j->x + (o * j->n * j->inner + (j->inner == 1 ? 0 : off)) * j->size;
+        char *out = j->out + at * j->size;
+        if (!j->shared && any_outside(j->idx, j->wide, from, from + len, j->n)) {
+            mark_bad(&j->bad);
+            return;
+        }
+        if (j->stream && len * j->size % 64 == 0 && ((uintptr_t)out & 63) == 0) {
+            take_line(x, j->idx, j->wide, from, len, j->inner, (char *)block, j->size);
+            stream_block(out, block, len * j->size);
+        } else {
+            take_line(x, j->idx, j->wide, from, len, j->inner, out, j->size);
+        }
+        at += len;
+    }
+    if (j->stream) v_fence();
+}
+
+static int gather(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n, int64_t inner, int64_t k,
+                  burn_args *a) {
+    int64_t count = outer * k * inner;
+    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 0, count * size >= STREAM_BYTES, 0};
+    rt_tasks(gather_task, &j, ceil_div(count, CHUNK), (double)count * 0.8);
+    return j.bad ? report_outside(idx, wide, count, n, a) : BURN_OK;
+}
+
+/* ---- select: out[o, j, :] = x[o, idx[j], :] */
+static void select_task(void *ctx, int64_t task) {
+    const take_job *j = ctx;
+    int64_t bytes = j->inner * j->size, per = i64_max(1, CHUNK / j->inner), r = task * per, end = i64_min(r + per, j->outer * j->k);
+    int stream = j->stream && bytes % 64 == 0 && ((uintptr_t)j->out & 63) == 0;
+    for (; r < end; r++) {
+        const char *x = j->x + (r / j->k * j->n + index_at(j->idx, j->wide, r % j->k)) * bytes, *next = x;
+        char *out = j->out + r * bytes;
+        if (r + 2 < end) next = j->x + ((r + 2) / j->k * j->n + index_at(j->idx, j->wide, (r + 2) % j->k)) * bytes;
+        if (stream) {
+            for (int64_t i = 0; i < bytes; i += 64) {
+                v_prefetch(next + i); /* rows come from anywhere: no hardware prefetch */
+                for (int q = 0; q < 64; q += 4 * VW) vf_stream((float *)(out + i + q), vf_load((const float *)(x + i + q)));
+            }
+        } else if (bytes < 64) { /* 8, 4, 2, 1 bytes a move: calls would cost more */
+            int64_t i = 0;
+            for (; i + 8 <= bytes; i += 8) memcpy(out + i, x + i, 8);
+            if (bytes & 4) memcpy(out + i, x + i, 4), i += 4;
+            if (bytes & 2) memcpy(out + i, x + i, 2), i += 2;
+            if (bytes & 1) out[i] = x[i];
+        } else {
+            for (int64_t i = 0; i < i64_min(bytes, 1024); i += 64) v_prefetch(next + i);
+            memcpy(out, x, (size_t)bytes);
+        }
+    }
+    if (stream) v_fence();
+}
+
+static int select_rows(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n, int64_t inner, int64_t k,
+                       burn_args *a) {
+    int64_t count = outer * k * inner;
+    if (count == 0) return k ? check_indices(idx, wide, k, n, a) : BURN_OK;
+    int status = check_indices(idx, wide, k, n, a);
+    if (status != BURN_OK) return status;
+    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 1, count * size >= STREAM_BYTES, 0};
+    if (inner == 1) rt_tasks(gather_task, &j, ceil_div(count, CHUNK), (double)count * 0.5);
+    else rt_tasks(select_task, &j, ceil_div(outer * k, i64_max(1, CHUNK / inner)), (double)count * 0.2);
+    return BURN_OK;
+}
+
+/* ---- scatter and select_assign: out, which holds values already, takes in `values`. Order within a result is that of the
+   values, so the last writer wins and sums of duplicates are reproducible: a task owns whole columns of out. */
+enum scatter_mode { SCATTER_ASSIGN, SCATTER_ADD, SCATTER_MUL, SCATTER_MIN, SCATTER_MAX };
+
+/* columns c0..c0+w of one outer index; out is at (o, 0, c0) with rows `pitch` elements apart, values at (o, 0, c0); the index
+   of row j and column c is idx[at + j * idx_row + c * idx_col], idx_col = 0 where a row has one index */
+typedef struct {
+    void *out;
+    const void *values, *idx;
+    int wide;
+    enum scatter_mode mode;
+    int64_t k, w, inner, pitch, at, idx_row, idx_col;
+} scatter_block;
+
+#define U float
+#define T float
+#define VALUE(v) (v)
+#define FN(name) name##_f32
+#include "scatter_type.h"
+#define U double
+#define T double
+#define VALUE(v) (v)
+#define FN(name) name##_f64
+#include "scatter_type.h"
+#define U float
+#define T uint16_t
+#define VALUE(v) (vf_load_f16_n(&(v), 1)[0])
+#define FN(name) name##_f16
+#include "scatter_type.h"
+#define U float
+#define T uint16_t
+#define VALUE(v) (vf_load_bf16_n(&(v), 1)[0])
+#define FN(name) name##_bf16
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U int64_t
+#define T int64_t
+#define FN(name) name##_i64
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U int32_t
+#define T int32_t
+#define FN(name) name##_i32
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U int16_t
+#define T int16_t
+#define FN(name) name##_i16
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U int8_t
+#define T int8_t
+#define FN(name) name##_i8
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U uint64_t
+#define T uint64_t
+#define FN(name) name##_u64
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U uint32_t
+#define T uint32_t
+#define FN(name) name##_u32
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U uint16_t
+#define T uint16_t
+#define FN(name) name##_u16
+#include "scatter_type.h"
+#define VALUE(v) (v)
+#define U uint8_t
+#define T uint8_t
+#define FN(name) name##_u8
+#include "scatter_type.h"
+
+typedef void (*scatter_fn)(const scatter_block *b);
+static const scatter_fn SCATTER_TYPES[DT_COUNT] = {
+    [DT_F64] = scatter_f64, [DT_F32] = scatter_f32, [DT_FLEX32] = scatter_f32, [DT_F16] = scatter_f16, [DT_BF16] = scatter_bf16,
+    [DT_I64] = scatter_i64, [DT_I32] = scatter_i32, [DT_I16] = scatter_i16, [DT_I8] = scatter_i8,
+    [DT_U64] = scatter_u64, [DT_U32] = scatter_u32, [DT_U16] = scatter_u16, [DT_U8] = scatter_u8,
+    [DT_BOOL] = scatter_u8, [DT_BOOL_U8] = scatter_u8, [DT_BOOL_U32] = scatter_u32,
+};
+/* assignment only moves bits */
+static const scatter_fn ASSIGN_TYPES[9] = {[1] = scatter_u8, [2] = scatter_u16, [4] = scatter_u32, [8] = scatter_u64};
+
+typedef struct {
+    char *out;
+    const char *values;
+    const void *idx;
+    int64_t outer, n, inner, k, cols; /* columns a task */
+    int64_t group;                    /* outer indices a task, where inner is 1 */
+    int dtype, size, wide, shared, failed;
+    enum scatter_mode mode;
+} scatter_job;
+
+/* sums and products of half floats run in float, for all values of a result, and are rounded once */
+static int scatter_halves(const scatter_job *j, scatter_block *b, scatter_fn fn) {
+    size_t bytes = (size_t)(j->n * b->w) * 4;
+    float *wide = rt->alloc(bytes);
+    uint16_t *out = b->out;
+    if (!wide) return 0;
+    for (int64_t r = 0; r < j->n; r++) {
+        for (int64_t c = 0; c < b->w; c += VW) {
+            int64_t some = i64_min(VW, b->w - c);
+            uint16_t *p = out + r * j->inner + c;
+            vf_store_n(wide + r * b->w + c, j->dtype == DT_F16 ? vf_load_f16_n(p, some) : vf_load_bf16_n(p, some), some);
+        }
+    }
+    b->out = wide;
+    b->pitch = b->w;
+    fn(b);
+    for (int64_t r = 0; r < j->n; r++) {
+        for (int64_t c = 0; c < b->w; c += VW) {
+            int64_t some = i64_min(VW, b->w - c);
+            vf v = some == VW ? vf_load(wide + r * b->w + c) : vf_load_n(wide + r * b->w + c, some);
+            if (j->dtype == DT_F16) vf_store_f16_n(out + r * j->inner + c, v, some);
+            else vf_store_bf16_n(out + r * j->inner + c, v, some);
+        }
+    }
+    rt->free(wide, bytes);
+    return 1;
+}
+
+static void scatter_task(void *ctx, int64_t task) {
+    scatter_job *j = ctx;
+    int64_t per = ceil_div(j->inner, j->cols), first = task / per * j->group, c0 = task % per * j->cols;
+    int half = j->dtype == DT_F16 || j->dtype == DT_BF16, moves = j->mode == SCATTER_ASSIGN;
+    scatter_fn fn = moves ? ASSIGN_TYPES[j->size] : SCATTER_TYPES[j->dtype];
+    for (int64_t o = first; o < i64_min(first + j->group, j->outer); o++) {
+        scatter_block b = {.wide = j->wide, .mode = j->mode, .k = j->k, .w = i64_min(j->cols, j->inner - c0), .inner = j->inner};
+        b.out = j->out + (o * j->n * j->inner + c0) * j->size;
+        b.values = j->values + (o * j->k * j->inner + c0) * j->size;
+        b.idx = j->idx;
+        b.pitch = j->inner;
+        b.at = j->shared ? 0 : o * j->k * j->inner + c0;
+        b.idx_row = j->shared ? 1 : j->inner;
+        b.idx_col = !j->shared;
+        if (!half || moves) fn(&b);
+        else if (!scatter_halves(j, &b, fn)) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* out[o, idx, c] (mode)= values[o, j, c], with idx[o, j, c], or idx[j] where shared */
+static int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared, enum scatter_mode mode,
+                   int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a) {
+    int64_t count = outer * k * inner;
+    int bools = dtype == DT_BOOL || dtype == DT_BOOL_U8 || dtype == DT_BOOL_U32;
+    int status = check_indices(idx, wide, shared ? k : count, n, a);
+    if (status != BURN_OK || count == 0) return status;
+    if (bools && mode == SCATTER_ADD) mode = SCATTER_MAX; /* or */
+    if (bools && mode == SCATTER_MUL) mode = SCATTER_MIN; /* and */
+    scatter_job j = {.out = out, .values = values, .idx = idx, .outer = outer, .n = n, .inner = inner, .k = k, .group = 1,
+                     .dtype = dtype, .size = DT_SIZE[dtype], .wide = wide, .shared = shared, .mode = mode};
+    int64_t line = 64 / j.size; /* tasks write to different cache lines */
+    j.cols = outer >= 16 ? inner : i64_max(line, ceil_div(ceil_div(inner, 16), line) * line);
+    if (inner == 1) j.cols = 1, j.group = i64_max(1, i64_min(ceil_div(outer, 2), CHUNK / i64_max(k, 1)));
+    rt_tasks(scatter_task, &j, ceil_div(outer, j.group) * ceil_div(inner, j.cols), (double)count * (shared ? 0.5 : 1.5));
+    return j.failed ? rt_no_memory(a, n * j.cols * 4) : BURN_OK;
+}

@@ -1,0 +1,58 @@
+# cython: language_level=3
+"""Kernels that read and write through index tensors, on the middle axis of [outer, n, inner]. The loops are in index.h and scatter_type.h."""
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport int64_t
+from burn._core.abi cimport *
+
+cdef extern from "index.h" nogil:
+    enum scatter_mode:
+        SCATTER_ASSIGN, SCATTER_ADD, SCATTER_MUL, SCATTER_MIN, SCATTER_MAX
+    const char *LEVEL_NAME
+    const int *DT_SIZE
+    void rt_init(const burn_rt *services) noexcept
+    int gather(const void *x, const void *idx, void *out, int size, int wide,
+               int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
+    int select_rows(const void *x, const void *idx, void *out, int size, int wide,
+                    int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
+    int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared, scatter_mode mode,
+                int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
+
+
+cdef int gather_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
+    return gather(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64, a.i[0], a.i[1], a.i[2], a.i[3], a)
+
+cdef int select_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
+    return select_rows(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64,
+                       a.i[0], a.i[1], a.i[2], a.i[3], a)
+
+cdef int scatter_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
+    """`out` comes with the target's values."""
+    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 0, <scatter_mode>a.i[4],
+                   a.i[0], a.i[1], a.i[2], a.i[3], a)
+
+cdef int select_assign_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
+    """`out` comes with the target's values."""
+    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 1, <scatter_mode>a.i[4],
+                   a.i[0], a.i[1], a.i[2], a.i[3], a)
+
+
+cdef burn_row rows[64]
+cdef burn_table _table
+
+cdef int fill_table() except -1:
+    cdef int n = 0
+    for dtype in range(DT_COUNT):
+        rows[n] = burn_row(name=b"gather", dtype=dtype, flags=0, cost=0.8, fn=gather_fwd)
+        rows[n + 1] = burn_row(name=b"select", dtype=dtype, flags=0, cost=0.4, fn=select_fwd)
+        rows[n + 2] = burn_row(name=b"scatter", dtype=dtype, flags=0, cost=1.0, fn=scatter_fwd)
+        rows[n + 3] = burn_row(name=b"select_assign", dtype=dtype, flags=0, cost=0.5, fn=select_assign_fwd)
+        n += 4
+    _table.family = b"index"
+    _table.level = LEVEL_NAME
+    _table.n = n
+    _table.rows = rows
+    _table.init = rt_init
+    return 0
+
+fill_table()
+table = PyCapsule_New(&_table, "burn.kernels", NULL)

@@ -1,0 +1,543 @@
+# Op records, kernel tables and dispatch. An op is data: what it takes, which kernels it has, its gradient rule.
+# The fast path below never raises by itself: whatever it does not take goes to the op's bridge in Python, which is the
+# only source of messages and of broadcasting.
+
+cdef enum:
+    MAX_INPUTS = 64
+    MAX_ATTRS = 32
+
+cdef enum:
+    OP_ADD, OP_SUB, OP_MUL, OP_TRUEDIV, OP_FLOORDIV, OP_MOD, OP_POW, OP_MATMUL, OP_AND, OP_OR, OP_XOR, OP_LSHIFT, OP_RSHIFT
+    OP_NEG, OP_ABS, OP_INVERT
+    OP_LT, OP_LE, OP_EQ, OP_NE, OP_GT, OP_GE     # in the order of Python's rich comparisons
+    N_SLOTS
+
+cdef list slot_ops = [None] * N_SLOTS          # operator slot -> op of two tensors (or one)
+cdef list slot_scalar = [None] * N_SLOTS       # operator slot -> op of tensor and number
+cdef list slot_scalar_left = [None] * N_SLOTS  # operator slot -> op of number and tensor
+cdef dict slot_numbers = {
+    "add": OP_ADD, "sub": OP_SUB, "mul": OP_MUL, "truediv": OP_TRUEDIV, "floordiv": OP_FLOORDIV, "mod": OP_MOD,
+    "pow": OP_POW, "matmul": OP_MATMUL, "and": OP_AND, "or": OP_OR, "xor": OP_XOR, "lshift": OP_LSHIFT,
+    "rshift": OP_RSHIFT, "neg": OP_NEG, "abs": OP_ABS, "invert": OP_INVERT,
+    "lt": OP_LT, "le": OP_LE, "eq": OP_EQ, "ne": OP_NE, "gt": OP_GT, "ge": OP_GE,
+}
+cdef dict family_tables = {}                   # family -> capsule of its kernel table
+cdef object family_loader = None               # family name -> capsule
+cdef object kernel_finder = None               # (backend number, kernel name) -> Python callable, or raises
+cdef object kernel_error_type = None           # what a Python kernel raises for values out of range
+cdef object tracer = None                      # called with one line an op under BURN_TRACE
+cdef double GIL_NS = 20000.0                   # estimated work above which a kernel runs without the GIL
+
+
+@cython.final
+cdef class Op:
+    """The record of one operation."""
+    cdef readonly str name
+    cdef readonly str family
+    cdef readonly str kernel
+    cdef readonly object doc
+    cdef readonly object attrs
+    cdef readonly int kinds
+    cdef readonly int n_in
+    cdef readonly int n_out
+    cdef readonly bint elementwise
+    cdef readonly int out_dtype
+    cdef readonly int scalar_side
+    cdef public object bridge
+    cdef public Rule rule
+    cdef readonly bint cuts_graph
+    cdef bint loaded
+    cdef bint is_matmul
+    cdef const burn_row *rows[16]
+    cdef dict python_kernels
+
+    def __init__(self, str name, str family, *, str kernel=None, int kinds=7, int n_in=1, int n_out=1,
+                 bint elementwise=False, int out_dtype=-1, int scalar_side=0, bridge=None, rule=None,
+                 bint cuts_graph=False, attrs=(), doc=None):
+        self.name = name
+        self.family = family
+        self.kernel = name if kernel is None else kernel
+        self.kinds = kinds
+        self.n_in = n_in
+        self.n_out = n_out
+        self.elementwise = elementwise
+        self.out_dtype = out_dtype
+        self.scalar_side = scalar_side
+        self.bridge = bridge
+        self.rule = rule
+        self.cuts_graph = cuts_graph
+        self.attrs = tuple(attrs)
+        self.doc = doc
+        self.python_kernels = {}
+        self.is_matmul = family == "matmul"
+
+    def __repr__(self):
+        return f"<op {self.name} of {self.family}>"
+
+    def __call__(self, x, y=None):
+        """The op on one or two tensors: the compiled path where it fits, the bridge otherwise."""
+        if y is None:
+            return unary(self, x)
+        return binary_op(self, x, y)
+
+    def scalar(self, TensorBase x, double value, int64_t whole):
+        """The op on a tensor and a number that the caller has checked and converted."""
+        return scalar_op(self, x, value, whole)
+
+    def apply(self, tuple ins, shape, int dtype, tuple ints=(), tuple floats=(), attrs=None):
+        """Runs the op on tensors that the caller has checked; one result of the given shape and dtype."""
+        cdef int64_t dims[8]
+        cdef int n = read_dims(shape, dims)
+        cdef int ctx
+        cdef TensorBase first = <TensorBase>ins[0]
+        ctx = merge_context(self, ins)
+        cdef TensorBase out = tensor_empty(dims, n, dtype, first.dev, ctx)
+        run_op(self, ins, (out,), ints, floats)
+        record(self, ins, out, attrs)
+        return out
+
+    def apply_many(self, tuple ins, shapes, dtypes, tuple ints=(), tuple floats=(), attrs=None):
+        """Like apply for an op of several results; only the first may carry a gradient."""
+        cdef int64_t dims[8]
+        cdef int n, ctx = merge_context(self, ins)
+        cdef TensorBase first = <TensorBase>ins[0]
+        cdef list outs = []
+        for shape, dtype in zip(shapes, dtypes):
+            n = read_dims(shape, dims)
+            outs.append(tensor_empty(dims, n, dtype, first.dev, ctx))
+        run_op(self, ins, tuple(outs), ints, floats)
+        record(self, ins, <TensorBase>outs[0], attrs)
+        return tuple(outs)
+
+    def write(self, tuple ins, TensorBase out, tuple ints=(), tuple floats=()):
+        """Runs the kernel into memory that the caller owns (a fresh tensor, or a view of one); nothing is recorded."""
+        run_op(self, ins, (out,), ints, floats)
+        return out
+
+    def update(self, tuple ins, outs, tuple ints=(), tuple floats=()):
+        """Like write for several results."""
+        run_op(self, ins, tuple(outs), ints, floats)
+
+    def record(self, tuple ins, TensorBase out, attrs=None):
+        """Puts a step on the tape whose result the caller has written itself."""
+        record(self, ins, out, attrs)
+
+    def create(self, shape, int dtype, int dev, int ctx, tuple ints=(), tuple floats=()):
+        """Runs an op without inputs."""
+        cdef int64_t dims[8]
+        cdef int n = read_dims(shape, dims)
+        cdef TensorBase out = tensor_empty(dims, n, dtype, dev, ctx)
+        run_op(self, NO_ARGS, (out,), ints, floats)
+        return out
+
+    def view(self, TensorBase x, shape, strides, int64_t offset, attrs=None):
+        """A result that shares x's storage."""
+        cdef int64_t dims[8]
+        cdef int64_t steps[8]
+        cdef int n = read_dims(shape, dims)
+        cdef int i = 0
+        for v in strides:
+            steps[i] = v
+            i += 1
+        cdef TensorBase out = view_of(x, dims, steps, n, offset)
+        if x.node is not None:
+            record(self, (x,), out, attrs)
+        return out
+
+    def reshaped(self, TensorBase x, shape):
+        """x read with another shape of the same size: a view where the strides allow it, else a copy."""
+        cdef int64_t dims[8]
+        cdef int64_t steps[8]
+        cdef int n = read_dims(shape, dims)
+        cdef TensorBase out
+        if x.contig or not (x.size > 0 and reshape_strides(x, dims, n, steps)):
+            out = make_contiguous(x)
+            if out is x:
+                out = tensor_alias(x, x.ctx)
+            n = read_dims(shape, out.dims)
+            out.ndim = n
+            steps[0] = out.offset
+            set_contiguous(out)
+            out.offset = steps[0]
+        else:
+            out = view_of(x, dims, steps, n, x.offset)
+        if x.node is not None:
+            record(self, (x,), out, None)
+        return out
+
+    def expanded(self, TensorBase x, shape):
+        """x with axes of size 1 (and new leading axes) repeated without a copy."""
+        cdef int64_t dims[8]
+        cdef int n = read_dims(shape, dims)
+        cdef TensorBase out = expand_to(x, dims, n)
+        if x.node is not None:
+            record(self, (x,), out, None)
+        return out
+
+    def has_kernel(self, int backend, int dtype):
+        """Whether the backend can run this op for a dtype."""
+        if backend == 0:
+            load_rows(self)
+            return self.rows[dtype] != NULL
+        try:
+            python_kernel(self, backend)
+        except DeviceError:
+            return False
+        return True
+
+
+cdef int load_rows(Op op) except -1:
+    """Finds the op's rows in the table of its family; a family is loaded when its first op runs."""
+    cdef const burn_table *table
+    cdef int i
+    if op.loaded:
+        return 0
+    capsule = family_tables.get(op.family)
+    if capsule is None:
+        capsule = family_loader(op.family)
+        table = <const burn_table *>PyCapsule_GetPointer(capsule, "burn.kernels")
+        if table.init != NULL:
+            table.init(&runtime)
+        family_tables[op.family] = capsule
+    table = <const burn_table *>PyCapsule_GetPointer(capsule, "burn.kernels")
+    name = op.kernel.encode()
+    for i in range(table.n):
+        if strcmp(table.rows[i].name, name) == 0:
+            op.rows[table.rows[i].dtype] = &table.rows[i]
+    op.loaded = True
+    return 0
+
+
+cdef inline const burn_row *find_row(Op op, int dtype) except? NULL:
+    if not op.loaded:
+        load_rows(op)
+    return op.rows[dtype]
+
+
+cdef object python_kernel(Op op, int backend):
+    fn = op.python_kernels.get(backend)
+    if fn is None:
+        fn = kernel_finder(backend, op.kernel)
+        op.python_kernels[backend] = fn
+    return fn
+
+
+cdef object missing_kernel(Op op, int dtype):
+    from burn.tensor.dtype import DType
+    return DTypeError(f"[{op.name}] has no kernel for dtype {DType.of_code(dtype).name} on this device; "
+                      "cast the tensor to a dtype that it supports, such as f32")
+
+
+cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs=None):
+    if code == BURN_ERR_INDEX:
+        raise OutOfBoundsError(
+            f"[{op.name}] 'indices' must lie in 0..{size - 1} for an axis of size {size}, got {value} at flat position "
+            f"{position}; nothing was written")
+    if code == BURN_ERR_ZERO_DIV:
+        raise ZeroDivisionError(f"[{op.name}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
+                                "mask those values or use a Float tensor")
+    if code == BURN_ERR_SHIFT:
+        raise ValueError(f"[{op.name}] 'other' must not be negative, got a shift by {value} at flat position {position}")
+    if code == BURN_ERR_MEMORY:
+        raise MemoryError(f"[{op.name}] cannot allocate {position} bytes of scratch memory; use smaller tensors")
+    raise ExecutionError(f"[{op.name}] kernel failed with code {code}")
+
+
+cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args) except -1:
+    cdef int rc
+    cdef double ns = row.cost * (outs[0].size if outs[0].size > (ins[0].size if args.n_in else 0) else ins[0].size)
+    if op.is_matmul and args.n_in:
+        ns = 0.02 * outs[0].size * ins[0].shape[ins[0].ndim - 1]
+    if tracer is not None:
+        trace(op, row, outs, ins, args)
+    if ns > GIL_NS:
+        with nogil:
+            rc = row.fn(outs, ins, args)
+    else:
+        rc = row.fn(outs, ins, args)
+    if rc != BURN_OK:
+        raise_kernel_error(op, rc, args.err[0], args.err[1], args.err[2])
+    return 0
+
+
+cdef int run_python(Op op, tuple ins, tuple outs, tuple ints, tuple floats) except -1:
+    """A kernel of a backend written in Python gets NumPy views of the same buffers."""
+    cdef TensorBase t
+    cdef list a = []
+    cdef list b = []
+    for t in ins:
+        a.append(numpy_view(t, False))
+    for t in outs:
+        b.append(numpy_view(t, True))
+    cdef int backend = backend_of[(<TensorBase>outs[0]).dev]
+    if tracer is not None:
+        tracer(f"{op.name} backend={backend} in={[x.shape for x in a]} out={[x.shape for x in b]}")
+    try:
+        python_kernel(op, backend)(b, a, ints, floats)
+    except kernel_error_type as e:
+        raise_kernel_error(op, e.code, e.position, e.value, e.size)
+    return 0
+
+
+cdef void trace(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args):
+    shapes = [[ins[k].shape[i] for i in range(ins[k].ndim)] for k in range(args.n_in)]
+    out = [outs[0].shape[i] for i in range(outs[0].ndim)]
+    tracer(f"{op.name} in={shapes} out={out} dtype={row.dtype} kernel={row.name.decode()} threads={pool_threads()}")
+
+
+cdef object kernel_missing_dtype(Op op, tuple ins, tuple outs):
+    return missing_kernel(op, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
+
+
+cdef TensorBase make_contiguous(TensorBase x):
+    if x.contig:
+        return x
+    cdef TensorBase out = tensor_empty(x.dims, x.ndim, x.dtype, x.dev, x.ctx)
+    run_op(copy_op, (x,), (out,), NO_ARGS, NO_ARGS)
+    return out
+
+
+cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats) except -1:
+    """Calls the kernel of the outputs' backend. Elementwise inputs are broadcast by strides."""
+    cdef burn_buf bi[MAX_INPUTS]
+    cdef burn_buf bo[4]
+    cdef int64_t steps[4][8]
+    cdef int64_t iv[MAX_ATTRS]
+    cdef double fv[MAX_ATTRS]
+    cdef burn_args args
+    cdef TensorBase t, o = <TensorBase>outs[0]
+    cdef list keep = None
+    cdef int n_in = len(ins), n_out = len(outs), k, key
+    if backend_of[o.dev] != 0:
+        if op.elementwise:
+            views = []
+            for k in range(n_in):
+                t = <TensorBase>ins[k]
+                if t.size != 1 and not same_dims(t, o):
+                    t = expand_to(t, o.dims, o.ndim)
+                views.append(t)
+            ins = tuple(views)
+        return run_python(op, ins, outs, ints, floats)
+    key = (<TensorBase>ins[0]).dtype if n_in else o.dtype
+    cdef const burn_row *row = find_row(op, key)
+    if row == NULL:
+        raise kernel_missing_dtype(op, ins, outs)
+    for k in range(n_in):
+        t = <TensorBase>ins[k]
+        if not t.contig and not (row.flags & ROW_STRIDED):
+            if keep is None:
+                keep = []
+            t = make_contiguous(t)
+            keep.append(t)
+        fill_buf(&bi[k], t)
+        if op.elementwise and t.size != 1 and not same_dims(t, o):
+            t = expand_to(t, o.dims, o.ndim)
+            memcpy(steps[k], t.strides, sizeof(steps[k]))
+            bi[k].shape = o.dims
+            bi[k].strides = steps[k]
+            bi[k].size = o.size
+            bi[k].ndim = o.ndim
+    for k in range(n_out):
+        fill_buf(&bo[k], <TensorBase>outs[k])
+    for k in range(len(ints)):
+        iv[k] = ints[k]
+    for k in range(len(floats)):
+        fv[k] = floats[k]
+    args.i = iv
+    args.f = fv
+    args.n_in = n_in
+    args.n_out = n_out
+    run_row(op, row, bo, bi, &args)
+    return 0
+
+
+cdef int merge_context(Op op, tuple ins) except -1:
+    """The autodiff context of a result; inputs of different devices or strategies raise."""
+    cdef TensorBase first = <TensorBase>ins[0]
+    cdef TensorBase t
+    cdef int ctx = first.ctx
+    for t in ins:
+        if t.dev != first.dev:
+            raise DeviceError(f"[{op.name}] tensors must be on one device, got {first.device} and {t.device}; "
+                              "move one with to_device()")
+        if t.ctx != ctx:
+            if t.ctx and ctx:
+                raise AutodiffError(f"[{op.name}] tensors must share a gradient checkpointing strategy, got Disabled and "
+                                    "Balanced; set one with with_gradient_checkpointing_strategy()")
+            ctx = t.ctx or ctx
+    return ctx
+
+
+cdef object unary(object which, object a):
+    cdef Op op = <Op>(slot_ops[<int>which] if type(which) is int else which)
+    cdef TensorBase x, out
+    cdef const burn_row *row
+    cdef burn_buf bi, bo
+    cdef burn_args args
+    if type(a) is tensor_type and op.elementwise:
+        x = <TensorBase>a
+        if x.contig and backend_of[x.dev] == 0 and (op.kinds & kind_of(x.dtype)):
+            row = find_row(op, x.dtype)
+            if row != NULL:
+                out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+                fill_buf(&bi, x)
+                fill_buf(&bo, out)
+                args.n_in = 1
+                args.n_out = 1
+                run_row(op, row, &bo, &bi, &args)
+                if x.node is not None:
+                    record(op, (x,), out, None)
+                return out
+    return op.bridge(op, a)
+
+
+cdef object binary_op(Op op, object a, object b):
+    cdef TensorBase x, y, out
+    cdef const burn_row *row
+    cdef burn_buf bi[2]
+    cdef burn_buf bo
+    cdef burn_args args
+    if type(a) is tensor_type and type(b) is tensor_type and op.elementwise:
+        x = <TensorBase>a
+        y = <TensorBase>b
+        if (x.dtype == y.dtype and x.dev == y.dev and x.ctx == y.ctx and x.contig and y.contig and backend_of[x.dev] == 0
+                and (op.kinds & kind_of(x.dtype)) and same_dims(x, y)):
+            row = find_row(op, x.dtype)
+            if row != NULL:
+                out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+                fill_buf(&bi[0], x)
+                fill_buf(&bi[1], y)
+                fill_buf(&bo, out)
+                args.n_in = 2
+                args.n_out = 1
+                run_row(op, row, &bo, bi, &args)
+                if x.node is not None or y.node is not None:
+                    record2(op, x, y, out)
+                return out
+    return op.bridge(op, a, b)
+
+
+cdef object binary(int slot, object a, object b):
+    """An operator between a tensor and a tensor or number, in either order."""
+    cdef Op op
+    cdef TensorBase x
+    if type(a) is tensor_type:
+        if type(b) is tensor_type:
+            return binary_op(<Op>slot_ops[slot], a, b)
+        if (type(b) is float or type(b) is int) and slot_scalar[slot] is not None:
+            x = <TensorBase>a
+            if kind_of(x.dtype) == KIND_FLOAT:
+                return scalar_op(<Op>slot_scalar[slot], x, b, 0)
+    elif (type(a) is float or type(a) is int) and slot_scalar_left[slot] is not None:
+        x = <TensorBase>b
+        if kind_of(x.dtype) == KIND_FLOAT:
+            return scalar_op(<Op>slot_scalar_left[slot], x, a, 0)
+    op = <Op>slot_ops[slot]
+    return op.bridge(op, a, b)
+
+
+cdef object scalar_op(Op op, TensorBase x, double value, int64_t whole):
+    """value for a Float tensor, whole for the other kinds."""
+    cdef TensorBase out, s
+    cdef const burn_row *row
+    cdef burn_buf bi[2]
+    cdef burn_buf bo
+    cdef burn_args args
+    cdef int64_t word = 0
+    cdef int64_t one = 1
+    cdef int at
+    if not (op.kinds & kind_of(x.dtype)):
+        return op.bridge(op, x, value)
+    at = 0 if op.scalar_side < 0 else 1
+    scalar_store(x.dtype, value, whole, &word)
+    if backend_of[x.dev] != 0 or not x.contig:
+        out = tensor_empty(x.dims, x.ndim, x.dtype if op.out_dtype < 0 else op.out_dtype, x.dev, x.ctx)
+        s = scalar_tensor(x.dtype, x.dev, x.ctx, value, whole)
+        run_op(op, (x, s) if at == 1 else (s, x), (out,), NO_ARGS, NO_ARGS)
+    else:
+        row = find_row(op, x.dtype)
+        if row == NULL:
+            raise missing_kernel(op, x.dtype)
+        out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+        fill_buf(&bi[1 - at], x)
+        bi[at].p = &word
+        bi[at].shape = &one
+        bi[at].strides = NULL
+        bi[at].size = 1
+        bi[at].ndim = 1
+        bi[at].dtype = x.dtype
+        fill_buf(&bo, out)
+        args.n_in = 2
+        args.n_out = 1
+        run_row(op, row, &bo, bi, &args)
+    if x.node is not None:
+        record(op, (x,), out, value)
+    return out
+
+
+cdef TensorBase scalar_tensor(int dtype, int dev, int ctx, double value, int64_t whole):
+    cdef int64_t one = 1
+    cdef TensorBase t = tensor_empty(&one, 1, dtype, dev, ctx)
+    scalar_store(dtype, value, whole, storage_ptr(t.st))
+    return t
+
+
+def make_scalar(int dtype, int dev, int ctx, double value, int64_t whole):
+    """A tensor of shape [1] that holds one number: value for Float dtypes, whole for the others."""
+    return scalar_tensor(dtype, dev, ctx, value, whole)
+
+
+def read_scalar(TensorBase x, int64_t at):
+    """The bytes of the element at a flat row-major position."""
+    cdef int64_t pos = x.offset, rest = at
+    cdef int i = x.ndim - 1
+    while i >= 0:
+        pos += rest % x.dims[i] * x.strides[i]
+        rest //= x.dims[i]
+        i -= 1
+    return storage_ptr(x.st)[pos * DT_SIZE[x.dtype]:(pos + 1) * DT_SIZE[x.dtype]]
+
+
+def contiguous(TensorBase x):
+    """x itself when its memory is row-major, else a copy; outside the graph."""
+    return make_contiguous(x)
+
+
+cdef Op copy_op = None
+cdef Op fill_op = None
+cdef Op add_op = None
+
+
+def set_slot(str operator, Op op, Op scalar=None, Op scalar_left=None):
+    """Binds a Python operator to the ops that carry it out."""
+    slot_ops[slot_numbers[operator]] = op
+    slot_scalar[slot_numbers[operator]] = scalar
+    slot_scalar_left[slot_numbers[operator]] = scalar_left
+
+
+def set_core_ops(Op copy, Op fill, Op add):
+    """The three ops that the core itself needs."""
+    global copy_op, fill_op, add_op
+    copy_op = copy
+    fill_op = fill
+    add_op = add
+
+
+def set_hooks(loader, finder, error_type):
+    """How kernel tables are loaded, how Python kernels are found, and what these raise for bad values."""
+    global family_loader, kernel_finder, kernel_error_type
+    family_loader = loader
+    kernel_finder = finder
+    kernel_error_type = error_type
+
+
+def set_tracer(fn):
+    """fn(line) is called once an op, or None."""
+    global tracer
+    tracer = fn
+
+
+def families():
+    """Kernel families loaded so far, with their SIMD level."""
+    return {name: (<const burn_table *>PyCapsule_GetPointer(c, "burn.kernels")).level.decode()
+            for name, c in family_tables.items()}

@@ -1,0 +1,406 @@
+/* Reductions of x viewed as [outer, n, inner] over n. The kernels of each dtype are in reduce_type.h; here they are made and
+   driven: fixed pieces of the reduced axis where outer and inner alone give too few tasks, joined in order, so that the
+   result does not depend on the number of threads. */
+#pragma once
+#include "runtime.h"
+
+#define TILE 1024                   /* columns a tile: its accumulators stay in L1 */
+#define PIECE 32768                 /* least elements a piece, where the reduced axis itself is cut */
+#define MAX_PIECES 64
+
+/* one running result: a double for sums of floats, 64 bits for integers, a row number for max and min, a flag for any */
+typedef union { double d; int64_t i; uint64_t u; } acc_t;
+typedef void (*tile_fn)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc);
+
+typedef struct {
+    int size, floating;
+    tile_fn sum, var, prod, max, min, any, all;
+    int (*wins)(const void *x, int64_t i, int64_t j, int is_min);
+    void (*put)(void *out, const acc_t *acc, int64_t w, double n);
+} reduce_type;
+
+#if BURN_LEVEL == 4
+VINL int any_lane(vi m) { return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0; }
+#else
+VINL int any_lane(vi m) { return vm_any(m); }
+#endif
+
+/* ---- vectors of the dtypes that vec.h does not have; small integers are computed as int32 */
+typedef uint64_t vul __attribute__((vector_size(8 * VD), may_alias));
+typedef int64_t vl_un __attribute__((vector_size(8 * VD), aligned(8), may_alias));
+typedef uint64_t vul_un __attribute__((vector_size(8 * VD), aligned(8), may_alias));
+typedef uint32_t vu_un __attribute__((vector_size(4 * VW), aligned(4), may_alias));
+typedef int16_t v16_un __attribute__((vector_size(2 * VW), aligned(2), may_alias));
+typedef uint16_t vu16_un __attribute__((vector_size(2 * VW), aligned(2), may_alias));
+typedef int8_t v8_un __attribute__((vector_size(VW), aligned(1), may_alias));
+typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
+
+#define FN(name) name##_f32
+#define T float
+#define A float
+#define V vf
+#define M vi
+#define L VW
+#define LOAD(p) vf_load(p)
+#define GET(p) (*(p))
+#define PUT(p, a) (*(p) = (float)(a))
+#define NONZERO(p) (*(p) != 0)
+#define MAXV(a, b) vf_max(a, b)
+#define MINV(a, b) vf_min(a, b)
+#define UNORD(a, b) (M)((a != a) | (b != b))
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+#define FLOATING 1
+#include "reduce_type.h"
+
+#define FN(name) name##_f64
+#define T double
+#define A double
+#define V vd
+#define M vl
+#define L VD
+#define LOAD(p) vd_load(p)
+#define GET(p) (*(p))
+#define PUT(p, a) (*(p) = (a))
+#define NONZERO(p) (*(p) != 0)
+#define MAXV(a, b) SEL(a > b, a, b)
+#define MINV(a, b) SEL(a < b, a, b)
+#define UNORD(a, b) (M)((a != a) | (b != b))
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+#define FLOATING 1
+#include "reduce_type.h"
+
+#define FN(name) name##_f16
+#define T uint16_t
+#define A float
+#define V vf
+#define M vi
+#define L VW
+#define LOAD(p) vf_load_f16(p)
+#define GET(p) (vf_load_f16_n(p, 1)[0])
+#define PUT(p, a) vf_store_f16_n(p, bc((float)(a)), 1)
+#define NONZERO(p) ((*(p) & 0x7fff) != 0)
+#define MAXV(a, b) vf_max(a, b)
+#define MINV(a, b) vf_min(a, b)
+#define UNORD(a, b) (M)((a != a) | (b != b))
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+#define FLOATING 1
+#include "reduce_type.h"
+
+#define FN(name) name##_bf16
+#define T uint16_t
+#define A float
+#define V vf
+#define M vi
+#define L VW
+#define LOAD(p) vf_load_bf16(p)
+#define GET(p) (vf_load_bf16_n(p, 1)[0])
+#define PUT(p, a) vf_store_bf16_n(p, bc((float)(a)), 1)
+#define NONZERO(p) ((*(p) & 0x7fff) != 0)
+#define MAXV(a, b) vf_max(a, b)
+#define MINV(a, b) vf_min(a, b)
+#define UNORD(a, b) (M)((a != a) | (b != b))
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+#define FLOATING 1
+#include "reduce_type.h"
+
+#define FN(name) name##_i64
+#define T int64_t
+#define A int64_t
+#define V vl
+#define M vl
+#define L VD
+#define LOAD(p) (*(const vl_un *)(p))
+#define LOWEST INT64_MIN
+#define HIGHEST INT64_MAX
+#include "reduce_int.h"
+
+#define FN(name) name##_u64
+#define T uint64_t
+#define A uint64_t
+#define V vul
+#define M vl
+#define L VD
+#define LOAD(p) (*(const vul_un *)(p))
+#define LOWEST 0
+#define HIGHEST UINT64_MAX
+#include "reduce_int.h"
+
+#define FN(name) name##_i32
+#define T int32_t
+#define A int32_t
+#define V vi
+#define M vi
+#define L VW
+#define LOAD(p) vi_load(p)
+#define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
+#include "reduce_int.h"
+
+#define FN(name) name##_u32
+#define T uint32_t
+#define A uint32_t
+#define V vu
+#define M vi
+#define L VW
+#define LOAD(p) (*(const vu_un *)(p))
+#define LOWEST 0
+#define HIGHEST UINT32_MAX
+#include "reduce_int.h"
+
+#define SMALL(p, vec) __builtin_convertvector(*(const vec *)(p), vi)
+#define FN(name) name##_i16
+#define T int16_t
+#define A int32_t
+#define V vi
+#define M vi
+#define L VW
+#define LOAD(p) SMALL(p, v16_un)
+#define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
+#include "reduce_int.h"
+
+#define FN(name) name##_u16
+#define T uint16_t
+#define A int32_t
+#define V vi
+#define M vi
+#define L VW
+#define LOAD(p) SMALL(p, vu16_un)
+#define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
+#include "reduce_int.h"
+
+#define FN(name) name##_i8
+#define T int8_t
+#define A int32_t
+#define V vi
+#define M vi
+#define L VW
+#define LOAD(p) SMALL(p, v8_un)
+#define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
+#include "reduce_int.h"
+
+#define FN(name) name##_u8
+#define T uint8_t
+#define A int32_t
+#define V vi
+#define M vi
+#define L VW
+#define LOAD(p) SMALL(p, vu8_un)
+#define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
+#include "reduce_int.h"
+
+static const reduce_type *const REDUCE_TYPES[DT_COUNT] = {
+    [DT_F64] = &reduce_f64, [DT_F32] = &reduce_f32, [DT_FLEX32] = &reduce_f32, [DT_F16] = &reduce_f16, [DT_BF16] = &reduce_bf16,
+    [DT_I64] = &reduce_i64, [DT_I32] = &reduce_i32, [DT_I16] = &reduce_i16, [DT_I8] = &reduce_i8,
+    [DT_U64] = &reduce_u64, [DT_U32] = &reduce_u32, [DT_U16] = &reduce_u16, [DT_U8] = &reduce_u8,
+    [DT_BOOL] = &reduce_u8, [DT_BOOL_U8] = &reduce_u8, [DT_BOOL_U32] = &reduce_u32,
+};
+
+/* ---- the driver */
+enum reduce_op { RED_SUM, RED_MEAN, RED_PROD, RED_VAR, RED_MAX, RED_MIN, RED_ANY, RED_ALL };
+
+typedef struct {
+    const reduce_type *t;
+    enum reduce_op op;
+    tile_fn tile;
+    const char *x;
+    int64_t outer, n, inner;
+    int64_t tiles, pieces, rows, group; /* column tiles, pieces of n and rows a piece, whole results a task where inner = 1 */
+    double scale;                       /* what sums are divided by */
+    const double *mean;                 /* of each result, for the variance */
+    acc_t *part;                        /* [outer, pieces, inner] */
+    char *out;                          /* values or flags; may be NULL */
+    void *at;                           /* positions of max and min; may be NULL */
+    double *wide_out;                   /* instead of out: results as doubles */
+    int at_dtype, out_size, invert;
+} reduce_job;
+
+static int is_extreme(const reduce_job *j) { return j->op == RED_MAX || j->op == RED_MIN; }
+
+/* into[c] takes in from[c], a result over rows further on (any order for max and min); x is element (o, 0, c0) */
+static void reduce_join(const reduce_job *j, const void *x, acc_t *into, const acc_t *from, int64_t w) {
+    switch (j->op) {
+    case RED_MAX: case RED_MIN:
+        for (int64_t c = 0; c < w; c++)
+            if (j->t->wins(x, into[c].i * j->inner + c, from[c].i * j->inner + c, j->op == RED_MIN)) into[c] = from[c];
+        break;
+    case RED_ANY: case RED_ALL:
+        for (int64_t c = 0; c < w; c++) into[c].u |= from[c].u;
+        break;
+    case RED_PROD:
+        if (j->t->floating) for (int64_t c = 0; c < w; c++) into[c].d *= from[c].d;
+        else for (int64_t c = 0; c < w; c++) into[c].u *= from[c].u;
+        break;
+    default:
+        if (j->t->floating) for (int64_t c = 0; c < w; c++) into[c].d += from[c].d;
+        else for (int64_t c = 0; c < w; c++) into[c].u += from[c].u;
+    }
+}
+
+/* Rows r0..r1 of columns c0..c0+w of one outer index. Where a row is only a few elements, many rows are taken as one wide
+   row first: [n, inner] is [n / k, k * inner]. */
+static void reduce_tile(const reduce_job *j, int64_t o, int64_t r0, int64_t r1, int64_t c0, int64_t w, acc_t *acc) {
+    int64_t k = TILE / 4 / j->inner, rows = r1 - r0;
+    const char *column = j->x + (o * j->n * j->inner + c0) * j->t->size, *x = column + r0 * j->inner * j->t->size;
+    const double *mean = j->mean ? j->mean + o * j->inner + c0 : NULL;
+    if (j->inner == 1 || k < 4 || rows < 2 * k) {
+        j->tile(x, rows, w, j->inner, mean, acc);
+        if (is_extreme(j)) for (int64_t c = 0; c < w; c++) acc[c].i += r0;
+        return;
+    }
+    acc_t wide[TILE], rest[TILE];
+    double means[TILE];
+    int64_t kw = k * w, whole = rows / k;
+    if (mean) for (int64_t c = 0; c < kw; c++) means[c] = mean[c % w];
+    j->tile(x, whole, kw, kw, mean ? means : NULL, wide);
+    if (is_extreme(j)) for (int64_t c = 0; c < kw; c++) wide[c].i = wide[c].i * k + c / w + r0;
+    memcpy(acc, wide, (size_t)w * sizeof *acc);
+    for (int64_t q = 1; q < k; q++) reduce_join(j, column, acc, wide + q * w, w);
+    if (whole * k == rows) return;
+    j->tile(x + whole * k * w * j->t->size, rows - whole * k, w, w, mean, rest);
+    if (is_extreme(j)) for (int64_t c = 0; c < w; c++) rest[c].i += r0 + whole * k;
+    reduce_join(j, column, acc, rest, w);
+}
+
+/* w results from number `first` on */
+static void reduce_put(const reduce_job *j, int64_t first, const acc_t *acc, int64_t w) {
+    if (j->wide_out) {
+        for (int64_t c = 0; c < w; c++) j->wide_out[first + c] = acc[c].d / j->scale;
+    } else if (is_extreme(j)) {
+        const int size = j->t->size;
+        for (int64_t c = 0; c < w; c++) {
+            int64_t r = first + c, at = acc[c].i;
+            if (j->at && j->at_dtype == DT_I64) ((int64_t *)j->at)[r] = at;
+            else if (j->at) ((int32_t *)j->at)[r] = (int32_t)at;
+            if (j->out) memcpy(j->out + r * size, j->x + ((r / j->inner * j->n + at) * j->inner + r % j->inner) * size, (size_t)size);
+        }
+    } else if (j->op == RED_ANY || j->op == RED_ALL) {
+        for (int64_t c = 0; c < w; c++) {
+            int flag = (acc[c].u != 0) ^ j->invert;
+            if (j->out_size == 4) ((uint32_t *)j->out)[first + c] = (uint32_t)flag;
+            else ((uint8_t *)j->out)[first + c] = (uint8_t)flag;
+        }
+    } else {
+        j->t->put(j->out + first * j->t->size, acc, w, j->scale);
+    }
+}
+
+/* one (outer, piece, tile), or a group of whole rows where inner is 1 */
+static void reduce_task(void *ctx, int64_t i) {
+    const reduce_job *j = ctx;
+    acc_t acc[TILE];
+    if (j->group) {
+        int64_t end = i64_min((i + 1) * j->group, j->outer);
+        for (int64_t o = i * j->group; o < end; o += 64) {
+            int64_t some = i64_min(64, end - o);
+            for (int64_t q = 0; q < some; q++) reduce_tile(j, o + q, 0, j->n, 0, 1, acc + q);
+            reduce_put(j, o, acc, some);
+        }
+        return;
+    }
+    int64_t tile = i % j->tiles, piece = i / j->tiles % j->pieces, o = i / j->tiles / j->pieces;
+    int64_t c0 = tile * TILE, w = i64_min(TILE, j->inner - c0), r0 = piece * j->rows, r1 = i64_min(r0 + j->rows, j->n);
+    if (j->pieces == 1) {
+        reduce_tile(j, o, 0, j->n, c0, w, acc);
+        reduce_put(j, o * j->inner + c0, acc, w);
+    } else {
+        reduce_tile(j, o, r0, r1, c0, w, j->part + (o * j->pieces + piece) * j->inner + c0);
+    }
+}
+
+static int reduce_run(reduce_job *j, burn_args *a) {
+    const tile_fn tiles[] = {j->t->sum, j->t->sum, j->t->prod, j->t->var, j->t->max, j->t->min, j->t->any, j->t->all};
+    int64_t work = j->outer * j->n * j->inner, bytes = 0;
+    j->tile = tiles[j->op];
+    j->tiles = ceil_div(j->inner, TILE);
+    j->pieces = 1;
+    j->rows = j->n;
+    j->group = 0;
+    j->invert = j->op == RED_ALL;
+    if (j->outer * j->inner == 0) return BURN_OK;
+    if (j->n == 0) { /* sum 0, product 1, no flag found, mean 0 / 0 */
+        acc_t none[TILE];
+        for (int64_t c = 0; c < TILE; c++) {
+            none[c].u = 0;
+            if (j->op == RED_PROD && j->t->floating) none[c].d = 1;
+            else if (j->op == RED_PROD) none[c].u = 1;
+        }
+        for (int64_t r = 0; r < j->outer * j->inner; r += TILE) reduce_put(j, r, none, i64_min(TILE, j->outer * j->inner - r));
+        return BURN_OK;
+    }
+    if (j->outer * j->tiles < 16 && work > 2 * PIECE) {
+        j->pieces = i64_max(1, i64_min(i64_min(MAX_PIECES, j->n / 2), j->n * i64_min(j->inner, TILE) / PIECE));
+        j->rows = ceil_div(j->n, j->pieces);
+        if (j->inner == 1) j->rows = ceil_div(j->rows, 64) * 64;
+        j->pieces = ceil_div(j->n, j->rows);
+    }
+    if (j->inner == 1 && j->pieces == 1) j->group = i64_max(1, i64_max(PIECE / j->n, ceil_div(j->outer, 64)));
+    if (j->pieces > 1) {
+        bytes = j->outer * j->pieces * j->inner * (int64_t)sizeof(acc_t);
+        j->part = rt->alloc((size_t)bytes);
+        if (!j->part) return rt_no_memory(a, bytes);
+    }
+    rt_tasks(reduce_task, j, j->group ? ceil_div(j->outer, j->group) : j->outer * j->pieces * j->tiles, (double)work * 0.15 * j->t->size / 4);
+    if (j->pieces > 1) {
+        for (int64_t o = 0; o < j->outer; o++) {
+            for (int64_t c0 = 0; c0 < j->inner; c0 += TILE) {
+                int64_t w = i64_min(TILE, j->inner - c0);
+                acc_t *acc = j->part + o * j->pieces * j->inner + c0;
+                const char *x = j->x + (o * j->n * j->inner + c0) * j->t->size;
+                for (int64_t p = 1; p < j->pieces; p++) reduce_join(j, x, acc, acc + p * j->inner, w);
+                reduce_put(j, o * j->inner + c0, acc, w);
+            }
+        }
+        rt->free(j->part, (size_t)bytes);
+    }
+    return BURN_OK;
+}
+
+/* ---- the kernels */
+static int reduce_values(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+    reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
+    j.scale = op == RED_MEAN ? (double)n : 1;
+    return reduce_run(&j, a);
+}
+
+/* out = the extreme itself, at = its position on the axis; either may be NULL */
+static int reduce_extreme(enum reduce_op op, int dtype, const void *x, void *out, void *at, int at_dtype,
+                          int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+    reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .at = at, .at_dtype = at_dtype,
+                    .outer = outer, .n = n, .inner = inner};
+    return n ? reduce_run(&j, a) : BURN_OK;
+}
+
+static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, int out_dtype,
+                        int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+    reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
+    j.out_size = out_dtype == DT_BOOL_U32 ? 4 : 1;
+    return reduce_run(&j, a);
+}
+
+/* two passes: means as doubles, then squares of what is left; divided by n - correction, NaN where that leaves nothing */
+static int reduce_var(int dtype, const void *x, void *out, double correction, int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+    int64_t bytes = outer * inner * (int64_t)sizeof(double);
+    if (bytes == 0) return BURN_OK;
+    double *mean = rt->alloc((size_t)bytes);
+    if (!mean) return rt_no_memory(a, bytes);
+    reduce_job j = {.t = REDUCE_TYPES[dtype], .op = RED_SUM, .x = x, .wide_out = mean, .outer = outer, .n = n, .inner = inner};
+    j.scale = (double)n;
+    int status = reduce_run(&j, a);
+    if (status == BURN_OK) {
+        double left = (double)n - correction;
+        reduce_job v = {.t = REDUCE_TYPES[dtype], .op = RED_VAR, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
+        v.mean = mean;
+        v.scale = left > 0 ? left : 0;
+        status = reduce_run(&v, a);
+    }
+    rt->free(mean, (size_t)bytes);
+    return status;
+}

@@ -1,0 +1,317 @@
+/* The reduce kernels of one dtype. reduce.h includes this file once a dtype, with these macros set:
+     T        type in memory            A     type that it is computed in (float for the half types, int32 for small ints)
+     V, M, L  vector of A, vector of ints as wide as A, and their lanes
+     LOAD(p), GET(p)  L elements, one element, as V and A      NONZERO(p)  whether an element counts as true
+     PUT(p, a)  stores an accumulator (double or int64)        MAXV, MINV  a > b ? a : b and a < b ? a : b
+     LOWEST, HIGHEST  start values of max and min              FLOATING  1 for float dtypes        FN(name)  name_dtype
+
+   A tile is n rows of w <= TILE columns, `stride` elements apart; it gives w accumulators. With w = 1 and stride = 1 it is
+   one contiguous row. */
+
+#define SEL(m, a, b) ((V)(((m) & (M)(a)) | (~(m) & (M)(b))))
+#define SPREAD(a) ((A)(a) - (V){0})
+#if FLOATING
+#define IS_NAN(a) ((a) != (a))
+#else
+#define IS_NAN(a) ((void)(a), 0)
+#endif
+
+#if FLOATING
+/* Sum of x, or of (x - mean)^2 where sq: 8 vectors of running sums over 8192 elements, then double. mean is taken off in two
+   parts, as a mean of large values is not a float. */
+VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
+    const V hi = SPREAD(mean), lo = SPREAD(mean - (double)(A)mean);
+    double total = 0;
+#define TERM(v) ({ V d_ = (v); if (sq) { d_ = d_ - hi - lo; d_ = d_ * d_; } d_; })
+    for (int64_t b = 0; b < n; b += 8192) {
+        const T *p = x + b;
+        int64_t len = i64_min(8192, n - b), i = 0;
+        V s0 = {0}, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+        for (; i + 8 * L <= len; i += 8 * L, p += 8 * L) {
+            for (int k = 0; k < (int)(8 * L * sizeof(T)); k += 64) v_prefetch((const char *)p + 2048 + k);
+            s0 += TERM(LOAD(p));
+            s1 += TERM(LOAD(p + L));
+            s2 += TERM(LOAD(p + 2 * L));
+            s3 += TERM(LOAD(p + 3 * L));
+            s4 += TERM(LOAD(p + 4 * L));
+            s5 += TERM(LOAD(p + 5 * L));
+            s6 += TERM(LOAD(p + 6 * L));
+            s7 += TERM(LOAD(p + 7 * L));
+        }
+        for (; i + L <= len; i += L, p += L) s0 += TERM(LOAD(p));
+        s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
+        A rest = 0;
+        for (; i < len; i++, p++) {
+            A d = GET(p);
+            if (sq) d = d - hi[0] - lo[0], d = d * d;
+            rest += d;
+        }
+        for (int l = 0; l < L; l++) total += s0[l];
+        total += rest;
+    }
+    return total;
+}
+
+/* The same down the columns: 8 rows as a tree, up to 16 such trees into an L1 tile, tiles into doubles: the error grows with
+   n / 128 only. */
+VINL void FN(sum_cols)(const T *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc, const int sq) {
+    A part[TILE] __attribute__((aligned(64))), hi_w[TILE] __attribute__((aligned(64))), lo_w[TILE] __attribute__((aligned(64)));
+    int64_t whole = w / L * L;
+    for (int64_t c = 0; c < w; c++) {
+        acc[c].d = 0;
+        if (sq) hi_w[c] = (A)mean[c], lo_w[c] = (A)(mean[c] - (double)hi_w[c]);
+    }
+#define COL(q) TERM(LOAD(p + (q) * stride))
+#define COL1(p) ({ A d_ = GET(p); if (sq) { d_ = d_ - hi_w[c] - lo_w[c]; d_ = d_ * d_; } d_; })
+    for (int64_t r0 = 0; r0 < n; r0 += 128) {
+        int64_t r = r0, r1 = i64_min(r0 + 128, n);
+        memset(part, 0, (size_t)w * sizeof(A));
+        for (; r + 8 <= r1; r += 8) {
+            const T *p = x + r * stride;
+            int64_t c = 0;
+            for (; c < whole; c += L, p += L) {
+                V hi = {0}, lo = hi;
+                if (sq) hi = *(const V *)(hi_w + c), lo = *(const V *)(lo_w + c);
+                if ((c * sizeof(T) & 63) == 0) for (int q = 8; q < 16; q++) v_prefetch(p + q * stride);
+                *(V *)(part + c) += ((COL(0) + COL(1)) + (COL(2) + COL(3))) + ((COL(4) + COL(5)) + (COL(6) + COL(7)));
+            }
+            for (; c < w; c++, p++) for (int q = 0; q < 8; q++) part[c] += COL1(p + q * stride);
+        }
+        for (; r < r1; r++) {
+            const T *p = x + r * stride;
+            int64_t c = 0;
+            for (; c < whole; c += L, p += L) {
+                V hi = {0}, lo = hi;
+                if (sq) hi = *(const V *)(hi_w + c), lo = *(const V *)(lo_w + c);
+                *(V *)(part + c) += COL(0);
+            }
+            for (; c < w; c++, p++) part[c] += COL1(p);
+        }
+        for (int64_t c = 0; c < w; c++) acc[c].d += (double)part[c];
+    }
+#undef COL
+#undef COL1
+#undef TERM
+}
+
+static void FN(sum_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    if (stride == 1) acc->d = FN(sum_row)(x, n, 0, 0);
+    else FN(sum_cols)(x, n, w, stride, mean, acc, 0);
+}
+static void FN(var_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    if (stride == 1) acc->d = FN(sum_row)(x, n, *mean, 1);
+    else FN(sum_cols)(x, n, w, stride, mean, acc, 1);
+}
+#define ACC d
+typedef double FN(prod_acc);
+#else
+/* Integer sums wrap at 64 bits, hence at the dtype's width too. */
+static void FN(sum_tile)(const void *xv, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    const T *x = xv;
+    if (stride == 1) {
+        uint64_t s = 0;
+        for (int64_t i = 0; i < n; i++) s += (uint64_t)(int64_t)x[i];
+        acc->u = s;
+        return;
+    }
+    memset(acc, 0, (size_t)w * sizeof *acc);
+    for (int64_t r = 0; r < n; r++, x += stride)
+        for (int64_t c = 0; c < w; c++) acc[c].u += (uint64_t)(int64_t)x[c];
+}
+#define ACC u
+typedef uint64_t FN(prod_acc);
+#endif
+
+/* Products of floats run in double: no overflow half way that the result does not have. */
+static void FN(prod_tile)(const void *xv, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    const T *x = xv;
+    if (stride == 1) {
+        FN(prod_acc) p[4] = {1, 1, 1, 1};
+        int64_t i = 0;
+        for (; i + 4 <= n; i += 4) for (int k = 0; k < 4; k++) p[k] *= (FN(prod_acc))GET(x + i + k);
+        for (; i < n; i++) p[0] *= (FN(prod_acc))GET(x + i);
+        acc->ACC = (p[0] * p[1]) * (p[2] * p[3]);
+        return;
+    }
+    for (int64_t c = 0; c < w; c++) acc[c].ACC = 1;
+    for (int64_t r = 0; r < n; r++, x += stride)
+        for (int64_t c = 0; c < w; c++) acc[c].ACC *= (FN(prod_acc))GET(x + c);
+}
+
+/* ---- largest and smallest: the position of the first NaN, else of the first extreme */
+static int64_t FN(first)(const T *x, int64_t n, A value, int nan) {
+    const V b = SPREAD(value);
+    int64_t i = 0;
+    for (; i + L <= n; i += L) {
+        V v = LOAD(x + i);
+#if FLOATING
+        if (any_lane(nan ? (vi)(v != v) : (vi)(v == b))) break;
+#else
+        if (any_lane((vi)(v == b))) break;
+#endif
+    }
+    for (; i < n; i++) {
+        A a = GET(x + i);
+        if (nan ? IS_NAN(a) : a == value) return i;
+    }
+    return 0;
+}
+
+/* Blocks of 2048 go by at memory speed; only the block that holds the answer, still in L1, is searched. */
+VINL int64_t FN(extreme_row)(const T *x, int64_t n, const int is_min) {
+    A best = GET(x);
+    int64_t at = 0;
+    for (int64_t b = 0; b < n; b += 2048) {
+        const T *p = x + b, *end = p + i64_min(2048, n - b);
+        A m = is_min ? HIGHEST : LOWEST;
+        V m0 = SPREAD(m), m1 = m0, m2 = m0, m3 = m0;
+        M u = {0};
+        int nan = 0;
+        for (; p + 4 * L <= end; p += 4 * L) {
+            for (int k = 0; k < (int)(4 * L * sizeof(T)); k += 64) v_prefetch((const char *)p + 2048 + k);
+            V v0 = LOAD(p), v1 = LOAD(p + L), v2 = LOAD(p + 2 * L), v3 = LOAD(p + 3 * L);
+#if FLOATING
+            u |= UNORD(v0, v1) | UNORD(v2, v3);
+#endif
+            m0 = is_min ? MINV(m0, v0) : MAXV(m0, v0);
+            m1 = is_min ? MINV(m1, v1) : MAXV(m1, v1);
+            m2 = is_min ? MINV(m2, v2) : MAXV(m2, v2);
+            m3 = is_min ? MINV(m3, v3) : MAXV(m3, v3);
+        }
+        for (; p + L <= end; p += L) {
+            V v0 = LOAD(p);
+#if FLOATING
+            u |= UNORD(v0, v0);
+#endif
+            m0 = is_min ? MINV(m0, v0) : MAXV(m0, v0);
+        }
+        m0 = is_min ? MINV(MINV(m0, m1), MINV(m2, m3)) : MAXV(MAXV(m0, m1), MAXV(m2, m3));
+        for (int l = 0; l < L; l++) if (is_min ? m0[l] < m : m0[l] > m) m = m0[l];
+        for (; p < end; p++) {
+            A a = GET(p);
+            nan |= IS_NAN(a);
+            if (is_min ? a < m : a > m) m = a;
+        }
+        if (nan || any_lane((vi)u)) return b + FN(first)(x + b, end - x - b, 0, 1);
+        if (b == 0 || (is_min ? m < best : m > best)) best = m, at = b;
+    }
+    return at + FN(first)(x + at, i64_min(2048, n - at), best, 0);
+}
+
+/* Down the columns, four rows a visit; best values and their rows stay in an L1 tile. */
+VINL void FN(extreme_cols)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t *acc, const int is_min) {
+    A best[TILE] __attribute__((aligned(64)));
+    __typeof__((M){0}[0]) row[TILE] __attribute__((aligned(64)));
+    int64_t whole = w / L * L;
+    for (int64_t c = 0; c < w; c++) best[c] = GET(x + c), row[c] = 0;
+#if FLOATING
+#define TAKES(t, b) ((is_min ? (t) < (b) : (t) > (b)) | (((t) != (t)) & ((b) == (b))))
+#else
+#define TAKES(t, b) (is_min ? (t) < (b) : (t) > (b))
+#endif
+    for (int64_t r = 1; r < n; r += 4) {
+        int rows = (int)i64_min(4, n - r);
+        const T *p = x + r * stride;
+        int64_t c = 0;
+        if (rows == 4) {
+            for (; c < whole; c += L) {
+                V b = *(V *)(best + c);
+                M k = *(M *)(row + c);
+#pragma GCC unroll 4
+                for (int q = 0; q < 4; q++) {
+                    V t = LOAD(p + q * stride + c);
+                    M take = (M)TAKES(t, b), rq = (__typeof__(k[0]))(r + q) - (M){0};
+                    b = SEL(take, t, b);
+                    k = (take & rq) | (~take & k);
+                }
+                *(V *)(best + c) = b;
+                *(M *)(row + c) = k;
+            }
+        }
+        for (; c < w; c++) {
+            for (int q = 0; q < rows; q++) {
+                A t = GET(p + q * stride + c);
+                if (TAKES(t, best[c])) best[c] = t, row[c] = (__typeof__(row[0]))(r + q);
+            }
+        }
+    }
+#undef TAKES
+    for (int64_t c = 0; c < w; c++) acc[c].i = row[c];
+}
+static void FN(max_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    if (stride == 1) acc->i = FN(extreme_row)(x, n, 0);
+    else FN(extreme_cols)(x, n, w, stride, acc, 0);
+}
+static void FN(min_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    if (stride == 1) acc->i = FN(extreme_row)(x, n, 1);
+    else FN(extreme_cols)(x, n, w, stride, acc, 1);
+}
+/* whether position j of x wins over position i: a NaN over a number, then the better value, then the earlier position */
+static int FN(wins)(const void *xv, int64_t i, int64_t j, int is_min) {
+    A a = GET((const T *)xv + i), b = GET((const T *)xv + j);
+    if (IS_NAN(a) || IS_NAN(b)) return IS_NAN(b) && (!IS_NAN(a) || j < i);
+    return (is_min ? b < a : b > a) || (a == b && j < i);
+}
+
+/* ---- flags: whether any element is true (any), is false (the complement of all) */
+VINL void FN(flag_tile)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t *acc, const int wanted) {
+    if (stride == 1) {
+        int found = 0;
+        for (int64_t b = 0; b < n && !found; b += 1024) {
+            int64_t end = i64_min(b + 1024, n);
+            for (int64_t i = b; i < end; i++) found |= NONZERO(x + i) == wanted;
+        }
+        acc->u = (uint64_t)found;
+        return;
+    }
+    uint8_t found[TILE] = {0};
+    for (int64_t r = 0; r < n; r++, x += stride)
+        for (int64_t c = 0; c < w; c++) found[c] |= NONZERO(x + c) == wanted;
+    for (int64_t c = 0; c < w; c++) acc[c].u = found[c];
+}
+static void FN(any_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    FN(flag_tile)(x, n, w, stride, acc, 1);
+}
+static void FN(all_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    FN(flag_tile)(x, n, w, stride, acc, 0);
+}
+
+/* stores acc / n (n = 1 for plain sums and products); integers truncate */
+static void FN(put)(void *out, const acc_t *acc, int64_t w, double n) {
+    T *y = out;
+#if FLOATING
+    for (int64_t c = 0; c < w; c++) PUT(y + c, n == 1 ? acc[c].d : acc[c].d / n);
+#else
+    int64_t k = (int64_t)n;
+    int wide = (T)-1 > 0 && sizeof(T) == 8; /* only there the sum needs bit 63 as a digit */
+    for (int64_t c = 0; c < w; c++) y[c] = (T)(k <= 1 ? acc[c].i : wide ? (int64_t)(acc[c].u / (uint64_t)k) : acc[c].i / k);
+#endif
+}
+
+static const reduce_type FN(reduce) = {
+    .size = sizeof(T), .floating = FLOATING, .sum = FN(sum_tile), .prod = FN(prod_tile), .max = FN(max_tile),
+    .min = FN(min_tile), .any = FN(any_tile), .all = FN(all_tile), .wins = FN(wins), .put = FN(put),
+#if FLOATING
+    .var = FN(var_tile),
+#endif
+};
+#undef SEL
+#undef SPREAD
+#undef IS_NAN
+#undef ACC
+#undef T
+#undef A
+#undef V
+#undef M
+#undef L
+#undef FN
+#undef LOAD
+#undef GET
+#undef PUT
+#undef NONZERO
+#undef MAXV
+#undef MINV
+#undef UNORD
+#undef LOWEST
+#undef HIGHEST
+#undef FLOATING

@@ -1,0 +1,177 @@
+# Gradient rules as data: a small register program an input, run here without Python; heavy ops have a Python function.
+# Registers: 0..2 saved inputs, 3 the saved output, 4 the incoming gradient, 5.. results of earlier instructions.
+
+cdef enum:
+    REG_OUT = 3
+    REG_G = 4
+    REG_TEMP = 5
+    MAX_REGS = 24
+    I_APPLY = 0         # op on registers a, b, c
+    I_SCALAR = 1        # op on register a and a number
+    I_EXPAND = 2        # register a expanded to the shape of the input
+    I_ZEROS = 3         # zeros in the shape of the input
+
+cdef enum:
+    USES_OUT = 8        # bits 0..2: inputs; bit 3: output; bit 4: the input's shape
+    USES_SHAPE = 16
+
+cdef struct instr:
+    int kind
+    int a
+    int b
+    int c
+    int from_attr
+    double value
+
+
+@cython.final
+cdef class Program:
+    """One gradient expression, compiled."""
+    cdef int n
+    cdef int result
+    cdef instr code[MAX_REGS]
+    cdef list ops
+
+    def __init__(self, list code, int result):
+        cdef int i
+        if len(code) > MAX_REGS - REG_TEMP:
+            raise ValueError("a gradient expression is too long")
+        self.n = len(code)
+        self.result = result
+        self.ops = []
+        for i in range(self.n):
+            kind, op, a, b, c, from_attr, value = code[i]
+            self.ops.append(op)
+            self.code[i].kind = kind
+            self.code[i].a = a
+            self.code[i].b = b
+            self.code[i].c = c
+            self.code[i].from_attr = from_attr
+            self.code[i].value = value
+
+
+@cython.final
+cdef class Rule:
+    """The gradient rule of an op: a program an input, or one Python function for all of them.
+
+    uses[i] says what the gradient of input i needs: bits of inputs, output, shapes. Only what tracked inputs need is saved.
+    """
+    cdef list programs
+    cdef object function
+    cdef int uses[8]
+    cdef int uses_rest
+
+    def __init__(self, programs=None, function=None, uses=()):
+        cdef int i = 0
+        self.programs = programs
+        self.function = function
+        for u in uses:
+            self.uses[i] = u
+            i += 1
+        self.uses_rest = self.uses[i - 1] if i else 0
+
+
+cdef TensorBase zeros_of(TensorBase like, tuple shape):
+    cdef int64_t dims[8]
+    cdef int n
+    cdef TensorBase out
+    if shape is None:
+        out = tensor_empty(like.dims, like.ndim, like.dtype, like.dev, CTX_PLAIN)
+    else:
+        n = read_dims(shape, dims)
+        out = tensor_empty(dims, n, like.dtype, like.dev, CTX_PLAIN)
+    run_op(fill_op, (scalar_tensor(like.dtype, like.dev, CTX_PLAIN, 0.0, 0),), (out,), NO_ARGS, NO_ARGS)
+    return out
+
+
+cdef inline bint reusable(TensorBase t) noexcept:
+    # Nobody else holds the tensor (one reference: ours) or its memory.
+    return (t.contig and BURN_REFCNT(t) == 1 and BURN_REFCNT(t.st) == 1
+            and not (t.st.flags & (ST_BORROWED | ST_EXPORTED)))
+
+
+cdef TensorBase apply_plain(Op op, list regs, int a, int b, int c):
+    """An elementwise op on registers, outside the graph."""
+    cdef TensorBase x = <TensorBase>regs[a]
+    cdef TensorBase y = None
+    cdef TensorBase z = None
+    cdef TensorBase out = None
+    cdef burn_buf bi[3]
+    cdef burn_buf bo
+    cdef burn_args args
+    cdef const burn_row *row
+    cdef int n = 1
+    if b >= 0:
+        y = <TensorBase>regs[b]
+        n = 2
+    if c >= 0:
+        z = <TensorBase>regs[c]
+        n = 3
+    cdef bint plain = (x.contig and backend_of[x.dev] == 0 and (n < 2 or (y.contig and same_dims(x, y)))
+                       and (n < 3 or (z.contig and same_dims(x, z))))
+    if not plain:
+        return apply_broadcast(op, (x,) if n == 1 else ((x, y) if n == 2 else (x, y, z)))
+    row = find_row(op, x.dtype)
+    if row == NULL:
+        raise missing_kernel(op, x.dtype)
+    out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+    out.ctx = CTX_PLAIN
+    fill_buf(&bi[0], x)
+    if n > 1:
+        fill_buf(&bi[1], y)
+    if n > 2:
+        fill_buf(&bi[2], z)
+    fill_buf(&bo, out)
+    args.n_in = n
+    args.n_out = 1
+    run_row(op, row, &bo, bi, &args)
+    return out
+
+
+cdef TensorBase apply_broadcast(Op op, tuple ins):
+    cdef int64_t dims[8]
+    cdef int ndim = 0, i
+    cdef TensorBase t
+    for t in ins:
+        if t.ndim > ndim:
+            ndim = t.ndim
+    for i in range(ndim):
+        dims[i] = 1
+    for t in ins:
+        for i in range(t.ndim):
+            if t.dims[i] != 1:
+                dims[ndim - t.ndim + i] = t.dims[i]
+    t = <TensorBase>ins[0]
+    cdef TensorBase out = tensor_empty(dims, ndim, t.dtype if op.out_dtype < 0 else op.out_dtype, t.dev, CTX_PLAIN)
+    run_op(op, ins, (out,), NO_ARGS, NO_ARGS)
+    return out
+
+
+cdef TensorBase run_program(Program p, Node node, int which, TensorBase g):
+    """The gradient of one input."""
+    cdef list regs
+    cdef int i
+    cdef instr *c
+    cdef TensorBase t, s
+    cdef int64_t dims[8]
+    if p.n == 0 and p.result == REG_G:
+        return g
+    regs = [node.s0, node.s1, node.s2, node.sout, g]
+    for i in range(p.n):
+        c = &p.code[i]
+        if c.kind == I_APPLY:
+            t = apply_plain(<Op>p.ops[i], regs, c.a, c.b, c.c)
+        elif c.kind == I_SCALAR:
+            s = <TensorBase>regs[c.a]
+            t = scalar_plain(<Op>p.ops[i], s, <double>node.attrs if c.from_attr else c.value)
+        elif c.kind == I_EXPAND:
+            t = expand_to(<TensorBase>regs[c.a], dims, read_dims(node.shapes[which], dims))
+        else:
+            t = zeros_of(g, None if node.shapes is None else <tuple>node.shapes[which])
+        regs.append(t)
+    return <TensorBase>regs[p.result]
+
+
+cdef TensorBase scalar_plain(Op op, TensorBase x, double value):
+    cdef TensorBase t = tensor_alias(x, CTX_PLAIN)
+    return <TensorBase>scalar_op(op, t, value, <int64_t>value if isfinite(value) else 0)

@@ -1,0 +1,263 @@
+/* The softmax kernels of one dtype. softmax.h includes this file once a dtype, with these macros set:
+     T, A, V, L     type in memory, type that it is computed in, vector of A and its lanes
+     LOAD, STORE    L elements at p as V; LOAD_N, STORE_N only the first k of them (others read as 0)
+     STREAM(p, v)   STORE past the cache       EXP, HSUM, MAXV   functions of V
+     FN(name)       name_dtype
+
+   A row that lies in L1 is read three times: largest value, exponentials and their sum, output. The output pass of a row runs
+   inside the exponential pass of the next one, so that loads, arithmetic and stores overlap instead of taking turns.
+   Nothing is special about infinities: a row with NaN or +inf, or of -inf only, meets inf - inf and becomes NaN. */
+
+#define SPREAD(a) ((A)(a) - (V){0})
+#define ROW_MAX ((int64_t)(32768 / sizeof(A)))
+#define PUTV(p, v, stream) do { if (stream) STREAM(p, v); else STORE(p, v); } while (0)
+
+/* a finished row that is still to be written: x - shift - scale for the logarithm, e * scale otherwise */
+typedef struct { const T *x; const A *e; T *y; V shift, scale; } FN(waiting);
+
+VINL V FN(result)(const FN(waiting) *w, int64_t i, const int as_log) {
+    return as_log ? LOAD(w->x + i) - w->shift - w->scale : *(const V *)(w->e + i) * w->scale;
+}
+VINL void FN(finish)(const FN(waiting) *w, int64_t i, int64_t n, int stream, const int as_log) {
+    for (; i + L <= n; i += L) PUTV(w->y + i, FN(result)(w, i, as_log), stream);
+    if (i == n) return;
+    STORE_N(w->y + i, as_log ? LOAD_N(w->x + i, n - i) - w->shift - w->scale : *(const V *)(w->e + i) * w->scale, n - i);
+}
+
+/* the largest element; one of several where there is a NaN, which the sum then finds */
+static A FN(largest)(const T *x, int64_t n) {
+    V m0 = SPREAD(-INFINITY), m1 = m0;
+    int64_t i = 0;
+    for (; i + 2 * L <= n; i += 2 * L) m0 = MAXV(m0, LOAD(x + i)), m1 = MAXV(m1, LOAD(x + i + L));
+    for (; i + L <= n; i += L) m0 = MAXV(m0, LOAD(x + i));
+    m0 = MAXV(m0, m1);
+    if (i < n) {
+        V v = LOAD_N(x + i, n - i);
+        for (int64_t l = n - i; l < L; l++) v[l] = v[0];
+        m0 = MAXV(m0, v);
+    }
+    A m = m0[0];
+    for (int l = 1; l < L; l++) m = m0[l] > m ? m0[l] : m;
+    return m;
+}
+
+/* exponentials of x - shift into e (unless as_log) and their sum; writes row w meanwhile, if there is one */
+VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting) *w, int stream, const int as_log) {
+    V s0 = {0}, s1 = s0;
+    int64_t i = 0;
+#define STEP(k, s) \
+    { V v_ = EXP(LOAD(x + i + k) - shift); s += v_; if (!as_log) *(V *)(e + i + k) = v_; }
+    if (w) {
+        for (; i + 2 * L <= n; i += 2 * L) {
+            v_prefetch(x + n + i);
+            STEP(0, s0)
+            PUTV(w->y + i, FN(result)(w, i, as_log), stream);
+            STEP(L, s1)
+            PUTV(w->y + i + L, FN(result)(w, i + L, as_log), stream);
+        }
+        FN(finish)(w, i, n, stream, as_log);
+    } else {
+        for (; i + 2 * L <= n; i += 2 * L) {
+            STEP(0, s0)
+            STEP(L, s1)
+        }
+    }
+    for (; i + L <= n; i += L) STEP(0, s0)
+#undef STEP
+    if (i < n) {
+        V v = EXP(LOAD_N(x + i, n - i) - shift);
+        for (int64_t l = n - i; l < L; l++) v[l] = 0;
+        if (!as_log) *(V *)(e + i) = v;
+        s1 += v;
+    }
+    return HSUM(s0 + s1);
+}
+
+/* rows longer than L1: the exponentials are computed twice rather than stored and read back */
+VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log) {
+    V shift = SPREAD(FN(largest)(x, n));
+    double sum = 0;
+    for (int64_t b = 0; b < n; b += ROW_MAX)
+        sum += FN(exp_pass)(x + b, NULL, i64_min(ROW_MAX, n - b), shift, NULL, 0, 1);
+    FN(waiting) w = {x, NULL, y, shift, SPREAD(as_log ? log(sum) : 1 / sum)};
+    if (as_log) {
+        FN(finish)(&w, 0, n, stream, 1);
+        return;
+    }
+    int64_t i = 0;
+    for (; i + L <= n; i += L) PUTV(y + i, EXP(LOAD(x + i) - shift) * w.scale, stream);
+    if (i < n) STORE_N(y + i, EXP(LOAD_N(x + i, n - i) - shift) * w.scale, n - i);
+}
+
+VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream, const int as_log) {
+    A e[2][ROW_MAX + 64 / sizeof(A)] __attribute__((aligned(64)));
+    FN(waiting) w = {0};
+    for (int64_t r = 0; r < rows; r++, x += n, y += n) {
+        if (n > ROW_MAX) {
+            FN(long_row)(x, y, n, stream, as_log);
+            continue;
+        }
+        A *now = e[r & 1];
+        V shift = SPREAD(FN(largest)(x, n));
+        double sum = FN(exp_pass)(x, now, n, shift, r ? &w : NULL, stream, as_log);
+        w = (FN(waiting)){x, now, y, shift, SPREAD(as_log ? log(sum) : 1 / sum)};
+    }
+    if (n <= ROW_MAX) FN(finish)(&w, 0, n, stream, as_log);
+    if (stream) v_fence();
+}
+
+/* w columns of n rows `stride` apart. They are first copied together: columns of a wide matrix share few cache sets.
+   tile holds n rows of w rounded up to whole vectors. */
+VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t stride, int stream, A *tile, const int as_log) {
+    int64_t wide = (w + L - 1) / L * L;
+    A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64)));
+    for (int64_t c = 0; c < wide; c++) shift[c] = -INFINITY, sum[c] = 0;
+    for (int64_t r = 0; r < n; r++) {
+        const T *p = x + r * stride;
+        for (int64_t c = 0; c < wide; c += L) {
+            if ((c * sizeof(T) & 63) == 0) v_prefetch(p + 12 * stride + c);
+            V v = c + L <= w ? LOAD(p + c) : LOAD_N(p + c, w - c);
+            *(V *)(tile + r * wide + c) = v;
+            *(V *)(shift + c) = MAXV(*(V *)(shift + c), v);
+        }
+    }
+    for (int64_t r = 0; r < n; r++) {
+        A *t = tile + r * wide;
+        for (int64_t c = 0; c < wide; c += L) {
+            V v = EXP(*(V *)(t + c) - *(V *)(shift + c));
+            if (!as_log) *(V *)(t + c) = v;
+            *(V *)(sum + c) += v;
+        }
+    }
+    for (int64_t c = 0; c < w; c++) sum[c] = (A)(as_log ? log(sum[c]) : 1 / (double)sum[c]);
+    for (int64_t r = 0; r < n; r++) {
+        const A *t = tile + r * wide;
+        T *q = y + r * stride;
+        for (int64_t c = 0; c < wide; c += L) {
+            V v = *(const V *)(t + c), s = *(V *)(sum + c);
+            v = as_log ? v - *(V *)(shift + c) - s : v * s;
+            if (c + L <= w) PUTV(q + c, v, stream);
+            else STORE_N(q + c, v, w - c);
+        }
+    }
+    if (stream) v_fence();
+}
+
+/* ---- backward, from the output y: (g - sum g*y) * y; for the logarithm g - exp(y) * sum g */
+VINL V FN(bwd_term)(V y, V g, const int as_log) {
+    if (as_log) return g;
+    return g * y;
+}
+VINL V FN(bwd_value)(V y, V g, V sum, const int as_log) {
+    return as_log ? g - EXP(y) * sum : (g - sum) * y;
+}
+
+VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, int stream, const int as_log) {
+    V last = {0};
+    for (int64_t r = 0; r <= rows; r++, y += n, g += n, dx += n) { /* sums of row r, output of row r - 1 */
+        V s0 = {0}, s1 = s0;
+        double sum = 0;
+        int64_t i = 0;
+#define SUM(k, s) { s += FN(bwd_term)(as_log ? s : LOAD(y + i + k), LOAD(g + i + k), as_log); }
+#define OUT(k) PUTV(dx - n + i + k, FN(bwd_value)(LOAD(y - n + i + k), LOAD(g - n + i + k), last, as_log), stream)
+        if (r && r < rows) {
+            for (; i + 2 * L <= n; i += 2 * L) {
+                v_prefetch(g + n + i);
+                v_prefetch(y + n + i);
+                SUM(0, s0)
+                OUT(0);
+                SUM(L, s1)
+                OUT(L);
+            }
+        }
+        int64_t done = i;
+        if (r < rows) {
+            for (; i + L <= n; i += L) {
+                SUM(0, s0)
+                if (i % (256 * L) == 0) sum += HSUM(s0), s0 = (V){0};
+            }
+            if (i < n) s1 += FN(bwd_term)(LOAD_N(y + i, n - i), LOAD_N(g + i, n - i), as_log);
+            sum += HSUM(s0 + s1);
+        }
+        if (r) {
+            for (i = done; i + L <= n; i += L) OUT(0);
+            if (i < n) STORE_N(dx - n + i, FN(bwd_value)(LOAD_N(y - n + i, n - i), LOAD_N(g - n + i, n - i), last, as_log), n - i);
+        }
+#undef SUM
+#undef OUT
+        last = SPREAD(sum);
+    }
+    if (stream) v_fence();
+}
+
+VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int64_t stride, int stream, A *tile, const int as_log) {
+    int64_t wide = (w + L - 1) / L * L;
+    A sum[COLUMNS] __attribute__((aligned(64))) = {0};
+    for (int64_t r = 0; r < n; r++) {
+        for (int64_t c = 0; c < wide; c += L) {
+            const T *p = y + r * stride + c, *q = g + r * stride + c;
+            if ((c * sizeof(T) & 63) == 0) v_prefetch(p + 12 * stride), v_prefetch(q + 12 * stride);
+            V a = c + L <= w ? LOAD(p) : LOAD_N(p, w - c), b = c + L <= w ? LOAD(q) : LOAD_N(q, w - c);
+            *(V *)(tile + 2 * r * wide + c) = a;
+            *(V *)(tile + (2 * r + 1) * wide + c) = b;
+            *(V *)(sum + c) += FN(bwd_term)(a, b, as_log);
+        }
+    }
+    for (int64_t r = 0; r < n; r++) {
+        const A *t = tile + 2 * r * wide;
+        T *q = dx + r * stride;
+        for (int64_t c = 0; c < wide; c += L) {
+            V v = FN(bwd_value)(*(const V *)(t + c), *(const V *)(t + wide + c), *(V *)(sum + c), as_log);
+            if (c + L <= w) PUTV(q + c, v, stream);
+            else STORE_N(q + c, v, w - c);
+        }
+    }
+    if (stream) v_fence();
+}
+
+/* ---- as the driver calls them */
+static void FN(fwd_rows)(const void *x, const void *none, void *y, int64_t rows, int64_t n, int stream) {
+    FN(softmax_rows)(x, y, rows, n, stream, 0);
+}
+static void FN(log_fwd_rows)(const void *x, const void *none, void *y, int64_t rows, int64_t n, int stream) {
+    FN(softmax_rows)(x, y, rows, n, stream, 1);
+}
+static void FN(grad_rows)(const void *y, const void *g, void *dx, int64_t rows, int64_t n, int stream) {
+    FN(bwd_rows)(y, g, dx, rows, n, stream, 0);
+}
+static void FN(log_grad_rows)(const void *y, const void *g, void *dx, int64_t rows, int64_t n, int stream) {
+    FN(bwd_rows)(y, g, dx, rows, n, stream, 1);
+}
+static void FN(fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 0);
+}
+static void FN(log_fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 1);
+}
+static void FN(grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+    FN(bwd_cols)(y, g, dx, n, w, stride, stream, tile, 0);
+}
+static void FN(log_grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+    FN(bwd_cols)(y, g, dx, n, w, stride, stream, tile, 1);
+}
+static const softmax_type FN(softmax) = {
+    .size = sizeof(T), .wide = sizeof(A), .lanes = L,
+    .rows = {FN(fwd_rows), FN(log_fwd_rows), FN(grad_rows), FN(log_grad_rows)},
+    .cols = {FN(fwd_cols), FN(log_fwd_cols), FN(grad_cols), FN(log_grad_cols)},
+};
+#undef SPREAD
+#undef ROW_MAX
+#undef PUTV
+#undef FN
+#undef T
+#undef A
+#undef V
+#undef L
+#undef LOAD
+#undef LOAD_N
+#undef STORE
+#undef STORE_N
+#undef STREAM
+#undef EXP
+#undef HSUM
+#undef MAXV

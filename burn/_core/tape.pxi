@@ -1,0 +1,382 @@
+# The tape: nodes hold parent nodes and saved values (storage and view, no node), so there are no cycles, a graph that is
+# dropped is freed at once, and x[i] = v cannot change what was saved of x. backward walks it without recursion.
+
+cdef int64_t next_node_id = 1
+cdef int64_t walk_epoch = 0
+cdef object sum_to_shape = None            # (gradient, shape) -> gradient summed over broadcast axes
+
+# Objects whose last reference went away while another node was being freed. Freeing them in a loop instead of from within
+# each other keeps the C stack flat for graphs of any depth.
+cdef PyObject **doomed = NULL
+cdef Py_ssize_t doomed_n = 0
+cdef Py_ssize_t doomed_cap = 0
+cdef bint draining = False
+
+
+cdef int doom(object o) except -1:
+    global doomed, doomed_n, doomed_cap
+    cdef PyObject **bigger
+    if o is None:
+        return 0
+    if doomed_n == doomed_cap:
+        bigger = <PyObject **>PyMem_Realloc(doomed, (doomed_cap * 2 + 256) * sizeof(PyObject *))
+        if bigger == NULL:
+            return 0               # out of memory: the plain, recursive release still works
+        doomed = bigger
+        doomed_cap = doomed_cap * 2 + 256
+    Py_INCREF(o)
+    doomed[doomed_n] = <PyObject *>o
+    doomed_n += 1
+    return 0
+
+
+cdef void drain() noexcept:
+    global doomed_n, draining
+    if draining:
+        return
+    draining = True
+    while doomed_n:
+        doomed_n -= 1
+        Py_DECREF(<object>doomed[doomed_n])
+    draining = False
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(512)
+cdef class Node:
+    """One recorded step, or a leaf that keeps its gradient (op is None)."""
+    cdef Op op
+    cdef Node p0
+    cdef Node p1
+    cdef Node p2
+    cdef tuple more_parents      # inputs 3.. of ops with many inputs
+    cdef TensorBase s0
+    cdef TensorBase s1
+    cdef TensorBase s2
+    cdef TensorBase sout
+    cdef tuple more_saved
+    cdef object attrs
+    cdef tuple shapes
+    cdef TensorBase gacc
+    cdef int64_t id
+    cdef int64_t mark
+    cdef int pending
+    cdef int n_in
+    cdef uint8_t consumed
+    cdef uint8_t dtype
+
+    def __dealloc__(self):
+        node_release(self)
+        drain()
+
+    # What a rule in Python sees.
+
+    @property
+    def attrs(self):
+        """Attributes of the op, as it was applied."""
+        return self.attrs
+
+    @property
+    def count(self):
+        """Number of inputs."""
+        return self.n_in
+
+    @property
+    def output(self):
+        """The saved output."""
+        return self.sout
+
+    def saved(self, int i):
+        """The saved input i."""
+        return self.s0 if i == 0 else (self.s1 if i == 1 else (self.s2 if i == 2 else self.more_saved[i - 3]))
+
+    def shape(self, int i):
+        """The shape that input i had."""
+        return self.shapes[i]
+
+    def needs(self, int i):
+        """Whether input i is tracked."""
+        return node_parent(self, i) is not None
+
+
+cdef inline Node node_parent(Node n, int i):
+    if i == 0:
+        return n.p0
+    if i == 1:
+        return n.p1
+    if i == 2:
+        return n.p2
+    return <Node>n.more_parents[i - 3] if n.more_parents is not None else None
+
+
+cdef void node_release(Node n) noexcept:
+    # Drops parents and saved values through the list of the doomed.
+    doom(n.p0); n.p0 = None
+    doom(n.p1); n.p1 = None
+    doom(n.p2); n.p2 = None
+    doom(n.s0); n.s0 = None
+    doom(n.s1); n.s1 = None
+    doom(n.s2); n.s2 = None
+    doom(n.more_parents); n.more_parents = None
+    doom(n.more_saved); n.more_saved = None
+    n.sout = None
+    n.gacc = None
+
+
+cdef inline Node node_new(Op op, int dtype):
+    global next_node_id
+    cdef Node n = Node.__new__(Node)
+    n.op = op
+    n.id = next_node_id
+    n.dtype = dtype
+    next_node_id += 1
+    return n
+
+
+cdef inline int record2(Op op, TensorBase x, TensorBase y, TensorBase out) except -1:
+    """record for the commonest case: two inputs of the output's shape."""
+    cdef Node n
+    cdef int uses = 0
+    if op.rule is None or op.rule.function is not None or kind_of(out.dtype) != KIND_FLOAT:
+        return record(op, (x, y), out, None)
+    n = node_new(op, out.dtype)
+    n.n_in = 2
+    if x.node is not None:
+        n.p0 = x.node
+        uses |= op.rule.uses[0]
+    if y.node is not None:
+        n.p1 = y.node
+        uses |= op.rule.uses[1]
+    if uses & 1:
+        n.s0 = tensor_alias(x, CTX_PLAIN)
+    if uses & 2:
+        n.s1 = tensor_alias(y, CTX_PLAIN)
+    if uses & USES_OUT:
+        n.sout = tensor_alias(out, CTX_PLAIN)
+    out.node = n
+    return 0
+
+
+cdef int record(Op op, tuple ins, TensorBase out, object attrs) except -1:
+    """Adds a step to the tape when an input is tracked."""
+    cdef Node n
+    cdef TensorBase t
+    cdef int i, uses = 0, count = len(ins), needed
+    cdef bint tracked = False, differs = False
+    for t in ins:
+        if t.node is not None:
+            tracked = True
+            break
+    if not tracked or op.cuts_graph or kind_of(out.dtype) != KIND_FLOAT:
+        return 0
+    if op.rule is None:
+        raise AutodiffError(f"[{op.name}] has no gradient; call detach() on its input, or use inner()")
+    n = node_new(op, out.dtype)
+    n.n_in = count
+    n.attrs = attrs
+    for i in range(count):
+        t = <TensorBase>ins[i]
+        if t.node is None:
+            continue
+        uses |= op.rule.uses[i] if i < 8 else op.rule.uses_rest
+        if i == 0:
+            n.p0 = t.node
+        elif i == 1:
+            n.p1 = t.node
+        elif i == 2:
+            n.p2 = t.node
+        if op.elementwise and not differs and not same_dims(t, out):
+            differs = True
+    if count > 3:
+        n.more_parents = tuple([(<TensorBase>t).node for t in ins[3:]])
+        if uses & 7:
+            n.more_saved = tuple([tensor_alias(<TensorBase>t, CTX_PLAIN) for t in ins[3:]])
+    if uses & 1:
+        n.s0 = tensor_alias(<TensorBase>ins[0], CTX_PLAIN)
+    if uses & 2 and count > 1:
+        n.s1 = tensor_alias(<TensorBase>ins[1], CTX_PLAIN)
+    if uses & 4 and count > 2:
+        n.s2 = tensor_alias(<TensorBase>ins[2], CTX_PLAIN)
+    if uses & USES_OUT:
+        n.sout = tensor_alias(out, CTX_PLAIN)
+    if differs or uses & USES_SHAPE:
+        n.shapes = tuple([tensor_dims(<TensorBase>t) for t in ins])
+    out.node = n
+    return 0
+
+
+cdef TensorBase add_gradients(TensorBase a, TensorBase b, bint own):
+    """a + b; into a's memory when nobody else holds it."""
+    cdef burn_buf bi[2]
+    cdef burn_buf bo
+    cdef burn_args args
+    cdef const burn_row *row
+    if own and a.contig and b.contig and backend_of[a.dev] == 0:
+        row = find_row(add_op, a.dtype)
+        if row != NULL:
+            fill_buf(&bi[0], a)
+            fill_buf(&bi[1], b)
+            fill_buf(&bo, a)
+            args.n_in = 2
+            args.n_out = 1
+            run_row(add_op, row, &bo, bi, &args)
+            return a
+    return apply_plain(add_op, [a, b], 0, 1, -1)
+
+
+cdef int deliver(Node p, TensorBase g, dict leaves) except -1:
+    cdef TensorBase acc
+    if p.op is None:
+        acc = <TensorBase>leaves.get(p.id)
+        if acc is None:
+            leaves[p.id] = g
+        else:
+            # two references: the dict's and ours
+            leaves[p.id] = add_gradients(acc, g, BURN_REFCNT(acc) == 2 and BURN_REFCNT(acc.st) == 1
+                                         and not acc.st.flags & (ST_BORROWED | ST_EXPORTED))
+        return 0
+    if p.gacc is None:
+        p.gacc = g
+    else:
+        acc = p.gacc
+        p.gacc = None
+        p.gacc = add_gradients(acc, g, reusable(acc))
+    return 0
+
+
+cdef int step_back(Node n, TensorBase g, dict leaves, list ready) except -1:
+    """Runs the rule of one node and hands the results to its parents."""
+    cdef Rule rule = n.op.rule
+    cdef Program program
+    cdef Node p
+    cdef TensorBase r
+    cdef object results = None
+    cdef int i
+    if rule.function is not None:
+        results = rule.function(n, g)
+    for i in range(n.n_in):
+        p = node_parent(n, i)
+        if p is None:
+            continue
+        if rule.function is not None:
+            r = <TensorBase>results[i]
+        else:
+            program = <Program>rule.programs[i]
+            r = run_program(program, n, i, g)
+            if n.shapes is not None and tensor_dims(r) != <tuple>n.shapes[i]:
+                r = <TensorBase>sum_to_shape(r, n.shapes[i])
+        deliver(p, r, leaves)
+        if p.op is not None:
+            p.pending -= 1
+            if p.pending == 0:
+                ready.append(p)
+    return 0
+
+
+def backward(TensorBase root):
+    """Runs the tape back from root with ones; returns {node id: gradient} of the leaves that keep one."""
+    global walk_epoch
+    cdef Node n, p
+    cdef list order = []
+    cdef list stack
+    cdef list ready
+    cdef dict leaves = {}
+    cdef int i
+    cdef TensorBase seed
+    if root.node is None:
+        raise AutodiffError("[backward] the tensor must be tracked, got an untracked one; call autodiff().require_grad() on "
+                            "the source leaf before computing the output")
+    n = root.node
+    if n.consumed:
+        raise AutodiffError(f"[backward] the graph of node {n.id} has already been consumed by an earlier backward; combine "
+                            "losses before backward, or compute the output again")
+    walk_epoch += 1
+    n.mark = walk_epoch
+    n.pending = 0
+    stack = [n]
+    while stack:
+        n = <Node>stack.pop()
+        if n.op is not None and n.consumed:
+            raise AutodiffError(f"[backward] the graph at node {n.id} has already been consumed by an earlier backward that "
+                                "shared it; combine losses before backward, or compute the output again (detach() cuts it)")
+        order.append(n)
+        for i in range(n.n_in):
+            p = node_parent(n, i)
+            if p is None:
+                continue
+            if p.mark != walk_epoch:
+                p.mark = walk_epoch
+                p.pending = 0
+                stack.append(p)
+            p.pending += 1
+    for n in order:
+        n.consumed = 1
+    seed = tensor_empty(root.dims, root.ndim, root.dtype, root.dev, CTX_PLAIN)
+    run_op(fill_op, (scalar_tensor(root.dtype, root.dev, CTX_PLAIN, 1.0, 1),), (seed,), NO_ARGS, NO_ARGS)
+    ready = []
+    try:
+        deliver(root.node, seed, leaves)
+        seed = None
+        if root.node.op is not None:
+            ready.append(root.node)
+        while ready:
+            n = <Node>ready.pop()
+            seed = n.gacc
+            n.gacc = None
+            step_back(n, seed, leaves, ready)
+            seed = None
+            node_release(n)
+            drain()
+    finally:
+        for n in order:
+            if n.op is not None:
+                node_release(n)
+        drain()
+    return leaves
+
+
+def make_leaf(TensorBase x):
+    """A new handle of x's value that is a leaf and keeps its gradient."""
+    cdef TensorBase t = tensor_alias(x, x.ctx)
+    t.node = node_new(None, x.dtype)
+    return t
+
+
+def mark_leaf(TensorBase x):
+    """Makes an untracked x itself a leaf that keeps its gradient."""
+    x.node = node_new(None, x.dtype)
+    return x
+
+
+def cut(TensorBase x, int ctx):
+    """An untracked handle of x's value in a context."""
+    return tensor_alias(x, ctx)
+
+
+def node_state(TensorBase x):
+    """0 untracked, 1 intermediate, 2 leaf that keeps its gradient."""
+    return 0 if x.node is None else (2 if x.node.op is None else 1)
+
+
+def set_sum_to_shape(fn):
+    """How gradients of broadcast operands are summed."""
+    global sum_to_shape
+    sum_to_shape = fn
+
+
+def assign(TensorBase x, TensorBase value):
+    """Makes x hold the value and the place on the tape of another tensor."""
+    cdef int i
+    x.st = value.st
+    x.node = value.node
+    x.offset = value.offset
+    x.size = value.size
+    x.ndim = value.ndim
+    x.dtype = value.dtype
+    x.ctx = value.ctx
+    x.contig = value.contig
+    x.dev = value.dev
+    for i in range(value.ndim):
+        x.dims[i] = value.dims[i]
+        x.strides[i] = value.strides[i]

@@ -1,0 +1,198 @@
+/* Vector math on vf for every level: straight-line code, no branch, no fast-math; NaN, infinities, denormals and -0 right.
+
+   exp, sigmoid, silu, log, log_sigmoid: one form for all levels (Cody-Waite reduction; 1 + (r + r^2 P(r)), where the sum in
+   brackets is small and its rounding costs little). AVX-512 takes exponents apart and puts them together in one instruction.
+   tanh, erf, gelu: on AVX-512 piecewise polynomials with the coefficients picked from registers, no exp and no division;
+   below that two branches (odd polynomial near zero, exp elsewhere), for gelu a rational erf that needs neither branch.
+   Largest errors in ulp: exp 1.0, log 1.1, tanh 1.3, erf 1.1, sigmoid 2.3, silu 3.2, log_sigmoid 1.6. */
+#pragma once
+#include "vec.h"
+#include "vtables.h"
+
+#define VM_SHIFT 12582912.f /* 1.5 * 2^23: adding it rounds to an integer, left in the low bits */
+
+/* e^r - 1 for |r| <= ln2/2 */
+VINL vf vm_expm1_small(vf r) {
+    vf p = bc(0x1.6a4f54p-10f);
+    p = vf_fma(p, r, bc(0x1.12397ep-7f));
+    p = vf_fma(p, r, bc(0x1.5558aep-5f));
+    p = vf_fma(p, r, bc(0x1.555492p-3f));
+    p = vf_fma(p, r, bc(0x1.fffffcp-2f));
+    return vf_fma(p, r * r, r);
+}
+/* x = n ln2 + r; z holds n in its low bits. ln2 in two parts, the first short enough for an exact product. */
+VINL vf vm_reduce(vf x, vf *z) {
+    *z = vf_fma(x, bc(1.44269504f), bc(VM_SHIFT));
+    vf n = *z - bc(VM_SHIFT);
+    vf r = vf_fnma(n, bc(0.693145752f), x);
+    return vf_fnma(n, bc(1.42860677e-6f), r);
+}
+
+VINL vf m_exp(vf x) {
+    vf z, r = vm_reduce(vf_max(bc(-105.f), vf_min(bc(90.f), x)), &z);
+    vf p = vm_expm1_small(r) + bc(1.f);
+#if BURN_LEVEL == 4
+    return vf_scale(p, z - bc(VM_SHIFT));
+#else
+    /* 2^n in two factors (an integer addition to the exponent of p would lose NaN); VM_SHIFT's bits leave through the top */
+    vi k = (vi)z, h = k >> 1;
+    return p * (vf)((h + 127) << 23) * (vf)((k - h + 127) << 23);
+#endif
+}
+
+/* e^-|x| * 2^64 for the functions built on it: never denormal, so a product with it keeps its accuracy. Multiply by 0x1p-64.
+   Below -120 it stays at e^-120, which the callers' last product takes to 0. */
+VINL vf vm_exp_neg(vf x) {
+    vf z, r = vm_reduce(vf_max(bc(-120.f), -vf_abs(x)), &z);
+    vf p = vm_expm1_small(r) + bc(1.f);
+    return p * (vf)(((vi)z + (127 + 64)) << 23);
+}
+/* (x < 0 ? a e^x : b) / (1 + e^-|x|), the shape of sigmoid (1, 1), silu (x, x) and gelu_approximate */
+VINL vf vm_logistic(vf x, vf a, vf b) {
+    vf q = vm_exp_neg(x), e = q * bc(0x1p-64f);
+    vf d = bc(1.f) + e;
+    return vf_sel(vf_lt(x, bc(0.f)), a * q * bc(0x1p-64f), b) / d;
+}
+VINL vf m_sigmoid(vf x) {
+    vf q = vm_exp_neg(x), e = q * bc(0x1p-64f);
+    return vf_sel(vf_lt(x, bc(0.f)), e, bc(1.f)) / (bc(1.f) + e);
+}
+VINL vf m_silu(vf x) { return vm_logistic(x, vf_max(bc(-120.f), x), x); }
+
+/* log(1 + m) for m in [-1/3, 1/3] */
+VINL vf vm_log1p_small(vf m) {
+    vf s = m * m;
+    vf r = bc(-0.130310059f), t = bc(0.140869141f);
+    r = vf_fma(r, s, bc(-0.121483512f));
+    t = vf_fma(t, s, bc(0.139814854f));
+    r = vf_fma(r, s, bc(-0.166846126f));
+    t = vf_fma(t, s, bc(0.200120345f));
+    r = vf_fma(r, s, bc(-0.249996200f));
+    r = vf_fma(t, m, r);
+    r = vf_fma(r, m, bc(0.333331972f));
+    r = vf_fma(r, m, bc(-0.5f));
+    return vf_fma(r, s, m);
+}
+VINL vf m_log(vf x) {
+#if BURN_LEVEL == 4
+    vf e = (vf)_mm512_getexp_ps((__m512)x); /* -inf for 0, inf and NaN as they are */
+    vf m = (vf)_mm512_getmant_ps((__m512)x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan);
+    vm big = vf_ge(m, bc(4.f / 3));
+    m = vf_sel(big, m * bc(.5f), m);
+    e = vf_sel(big, e + bc(1.f), e);
+    return vf_fma(e, bc(0.693147182f), vm_log1p_small(m - bc(1.f)));
+#else
+    vm tiny = vf_lt(x, bc(0x1p-126f));
+    vf y = vf_sel(tiny, x * bc(0x1p23f), x);
+    vi e = ((vi)y - 0x3f2aaaab) & (int32_t)0xff800000; /* exponent of the power that brings y into [2/3, 4/3) */
+    vf m = (vf)((vi)y - e) - bc(1.f);
+    vf n = vf_fma(vi_to_vf(e), bc(0x1p-23f), vf_sel(tiny, bc(-23.f), bc(0.f)));
+    vf r = vf_fma(n, bc(0.693147182f), vm_log1p_small(m));
+    r = vf_sel(vf_lt(x, bc(INFINITY)), r, x); /* inf, NaN */
+    r = vf_sel(vf_eq(x, bc(0.f)), bc(-INFINITY), r);
+    return vf_sel(vf_lt(x, bc(0.f)), bc(NAN), r);
+#endif
+}
+/* min(x, 0) - log(1 + e^-|x|): keeps its relative accuracy on both sides */
+VINL vf m_log_sigmoid(vf x) {
+    vf e = vm_exp_neg(x) * bc(0x1p-64f);
+    vm big = vf_gt(e, bc(1.f / 3));
+    vf m = vf_sel(big, (e - bc(1.f)) * bc(.5f), e);
+    vf l = vm_log1p_small(m) + vf_sel(big, bc(0.693147182f), bc(0.f));
+    return vf_min(bc(0.f), x) - l;
+}
+
+/* tanh form of gelu as x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3) */
+VINL vf m_gelu_approximate_logistic(vf x) {
+    vf u = x * vf_fma(x * x, bc(0.0713548163f), bc(1.59576912f));
+    return vm_logistic(u, vf_max(bc(-13.f), x), x);
+}
+
+#if BURN_LEVEL == 4
+#define VT_PICK(T, k) \
+    ((vf)_mm512_permutex2var_ps(_mm512_load_ps(&T[k][0]), (__m512i)i, _mm512_load_ps(&T[k][16])))
+/* odd function by table: |x| clamped to [lo, hi]; `lead` where the term of x itself must not go through the table near 0 */
+#define VT_ODD(x, T, lo, hi, lead) ({ \
+    vf a = vf_abs(x), top = vf_min(bc(hi), a); \
+    vi i = (vi)((vu)vf_max(bc(lo), top) >> 21); \
+    vf t = top - VT_PICK(T, 0), c = VT_PICK(T, 1), p = VT_PICK(T, 6); \
+    if (lead) c = vf_sel(vf_gt(a, bc(lo)), c, t); \
+    p = vf_fma(p, t, VT_PICK(T, 5)); \
+    p = vf_fma(p, t, VT_PICK(T, 4)); \
+    p = vf_fma(p, t, VT_PICK(T, 3)); \
+    p = vf_fma(p, t, VT_PICK(T, 2)); \
+    vf_copysign(vf_fma(p, t, c), x); })
+/* max(x, 0) - H(|x|): H keeps its relative accuracy in the negative tail, which 1 + erf would lose; 0 beyond the table */
+#define VT_GELU_OF(x, T) ({ \
+    vf a = vf_abs(x), top = vf_min(bc(7.874f), a); \
+    vf z = vf_fma(top, bc(4.f), bc(VM_SHIFT)), t = vf_fnma(z - bc(VM_SHIFT), bc(.25f), top), p; \
+    vi i = (vi)z; \
+    p = vf_fma(VT_PICK(T, 7), t, VT_PICK(T, 6)); \
+    p = vf_fma(p, t, VT_PICK(T, 5)); \
+    p = vf_fma(p, t, VT_PICK(T, 4)); \
+    p = vf_fma(p, t, VT_PICK(T, 3)); \
+    p = vf_fma(p, t, VT_PICK(T, 2)); \
+    p = vf_fma(p, t, VT_PICK(T, 1)); \
+    p = vf_fma(p, t, VT_PICK(T, 0)); \
+    vf r = vf_max(bc(0.f), x); \
+    vf_sel(vf_gt(a, bc(7.874f)), r, r - p); })
+VINL vf m_tanh(vf x) { return VT_ODD(x, VT_TANH, 0x1.fffffep-5f, 9.25f, 0); }
+VINL vf m_erf(vf x) { return VT_ODD(x, VT_ERF, 0x1.fffffep-6f, 3.95f, 1); }
+VINL vf m_gelu(vf x) { return VT_GELU_OF(x, VT_GELU); }
+VINL vf m_gelu_approximate(vf x) { return VT_GELU_OF(x, VT_GELU_TANH); }
+/* the standard normal distribution function, for the derivative of gelu */
+VINL vf vm_phi(vf x) { return bc(.5f) + bc(.5f) * m_erf(x * bc(0.707106781f)); }
+#else
+/* e^x for x known in [-87, 88]: the exponent of the result is put in by an integer addition */
+VINL vf vm_exp_near(vf x) {
+    vf z, r = vm_reduce(x, &z);
+    return (vf)((vi)(vm_expm1_small(r) + bc(1.f)) + ((vi)z << 23));
+}
+VINL vf m_tanh(vf x) {
+    vf a = vf_abs(x), s = x * x;
+    vf p = bc(-5.70498872745e-3f);
+    p = vf_fma(p, s, bc(2.06390887954e-2f));
+    p = vf_fma(p, s, bc(-5.37397155531e-2f));
+    p = vf_fma(p, s, bc(1.33314422036e-1f));
+    p = vf_fma(p, s, bc(-3.33332819422e-1f));
+    vf near = vf_fma(p * s, a, a);
+    vf c = vf_min(bc(9.1f), a);
+    vf far = bc(1.f) - bc(2.f) / (vm_exp_near(c + c) + bc(1.f));
+    return vf_copysign(vf_sel(vf_ge(a, bc(0.625f)), far, near), x); /* NaN takes the near branch and stays NaN */
+}
+VINL vf m_erf(vf x) {
+    vf a = vf_abs(x), s = a * a;
+    vf c = vf_min(bc(4.f), a), cs = c * c; /* log(1 - erf) as a polynomial */
+    vf r = vf_fma(bc(-1.72853470e-5f), c, bc(3.83197126e-4f)), u = vf_fma(bc(-3.88396438e-3f), c, bc(2.42546219e-2f));
+    r = vf_fma(r, cs, u);
+    r = vf_fma(r, c, bc(-1.06777877e-1f));
+    r = vf_fma(r, c, bc(-6.34846687e-1f));
+    r = vf_fma(r, c, bc(-1.28717512e-1f));
+    vf far = bc(1.f) - vm_exp_near(vf_fma(r, c, -c));
+    vf p = bc(-5.96761703e-4f);
+    p = vf_fma(p, s, bc(4.99119423e-3f));
+    p = vf_fma(p, s, bc(-2.67681349e-2f));
+    p = vf_fma(p, s, bc(1.12819925e-1f));
+    p = vf_fma(p, s, bc(-3.76125336e-1f));
+    p = vf_fma(p, s, bc(1.28379166e-1f));
+    return vf_copysign(vf_sel(vf_gt(a, bc(0.927734375f)), far, vf_fma(p, a, a)), x);
+}
+/* the standard normal distribution function through a rational erf: absolute error 2.5e-7, one division, no exp */
+VINL vf vm_phi(vf x) {
+    vf c = vf_max(bc(-4.f), vf_min(bc(4.f), x * bc(0.707106781f))), s = c * c;
+    vf p = bc(-2.72614225801306e-10f), q = bc(-1.45660718464996e-05f);
+    p = vf_fma(p, s, bc(2.77068142495902e-08f));
+    q = vf_fma(q, s, bc(-2.13374055278905e-04f));
+    p = vf_fma(p, s, bc(-2.10102402082508e-06f));
+    q = vf_fma(q, s, bc(-1.68282697438203e-03f));
+    p = vf_fma(p, s, bc(-5.69250639462346e-05f));
+    q = vf_fma(q, s, bc(-7.37332916720468e-03f));
+    p = vf_fma(p, s, bc(-7.34990630326855e-04f));
+    q = vf_fma(q, s, bc(-1.42647390514189e-02f));
+    p = vf_fma(p, s, bc(-2.95459980854025e-03f));
+    p = vf_fma(p, s, bc(-1.60960333262415e-02f));
+    return vf_max(bc(0.f), vf_min(bc(1.f), vf_fma(c * bc(.5f), p / q, bc(.5f))));
+}
+VINL vf m_gelu(vf x) { return vf_max(bc(-6.f), x) * vm_phi(x); }
+VINL vf m_gelu_approximate(vf x) { return m_gelu_approximate_logistic(x); }
+#endif

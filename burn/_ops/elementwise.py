@@ -1,0 +1,317 @@
+"""Elementwise ops: one row an op, its gradient beside it.
+
+The kernels are `_core/elementwise.pyx`; every input has the output's shape, by strides where it is broadcast.
+"""
+
+from burn._core import core
+from burn._ops.registry import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    NUMERIC,
+    OPS,
+    broadcast,
+    check_kind,
+    check_same,
+    check_tensor,
+    define,
+    is_number,
+    number,
+)
+from burn._ops.rule import compile_rule, python_rule
+from burn.errors import DTypeError, ShapeError
+from burn.tensor.dtype import DType
+
+BOOL_CODE = DType.Bool.code
+_RULES = []
+
+
+def _bridge1(op, x):
+    check_tensor(op.name, x)
+    check_kind(op.name, x, op.kinds)
+    return op.apply((x,), x._dims, x._dtype if op.out_dtype < 0 else op.out_dtype)
+
+
+def _bridge2(op, x, y):
+    if not isinstance(x, core.TensorBase):
+        if isinstance(y, core.TensorBase) and is_number(x):
+            check_kind(op.name, y, op.kinds)
+            left = OPS.get(op.name + "_scalar_left")
+            if left is None:
+                return op(core.make_scalar(y._dtype, y._slot, 0, *number(op.name, y, x)).reshape([1] * y.ndim), y)
+            return left.scalar(y, *number(op.name, y, x))
+        check_tensor(op.name, x)
+    check_kind(op.name, x, op.kinds)
+    if not isinstance(y, core.TensorBase):
+        value = number(op.name, x, y)
+        scalar = OPS.get(op.name + "_scalar")
+        if scalar is None:
+            return op(x, core.make_scalar(x._dtype, x._slot, 0, *value).reshape([1] * x.ndim))
+        return scalar.scalar(x, *value)
+    check_kind(op.name, y, op.kinds, "other")
+    check_same(op.name, x, y)
+    shape = broadcast(op.name, x._dims, y._dims)
+    return op.apply((x, y), shape, x._dtype if op.out_dtype < 0 else op.out_dtype)
+
+
+def _bridge_scalar(op, x, value):
+    check_tensor(op.name, x)
+    check_kind(op.name, x, op.kinds)
+    return op.scalar(x, *number(op.name, x, value))
+
+
+def unary(name, kinds, grad=None, *, out_dtype=-1):
+    """A row of one input; grad is an expression over x, out and g, "cut" where no gradient flows."""
+    op = define(name, "elementwise", kinds=kinds, elementwise=True, out_dtype=out_dtype, bridge=_bridge1, cuts_graph=grad is None)
+    if grad is not None:
+        _RULES.append((op, (grad,), ("x",)))
+    return op
+
+
+def binary(name, kinds, grads=None, *, out_dtype=-1):
+    """A row of two inputs; grads are expressions over lhs, rhs, out and g."""
+    op = define(
+        name, "elementwise", kinds=kinds, n_in=2, elementwise=True, out_dtype=out_dtype, bridge=_bridge2, cuts_graph=grads is None
+    )
+    if grads is not None:
+        _RULES.append((op, grads, ("lhs", "rhs")))
+    return op
+
+
+def scalar(name, base, grad=None, *, side=1):
+    """The form of a two-tensor row with a number at its right (side 1) or left (side -1)."""
+    b = OPS[base]
+    op = define(
+        name, "elementwise", kernel=b.kernel, kinds=b.kinds, elementwise=True, out_dtype=b.out_dtype, scalar_side=side,
+        bridge=_bridge_scalar, cuts_graph=grad is None,
+    )  # fmt: skip
+    if grad is not None:
+        _RULES.append((op, (grad,), ("x",)))
+    return op
+
+
+def backward_kernel(name):
+    """A row that gradients use: (saved, g) -> gradient."""
+    return define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, bridge=_bridge2, cuts_graph=True)
+
+
+# Arithmetic
+add = binary("add", NUMERIC, ("g", "g"))
+sub = binary("sub", NUMERIC, ("g", "-g"))
+mul = binary("mul", NUMERIC, ("g * rhs", "g * lhs"))
+div = binary("div", NUMERIC, ("g / rhs", "-(g * out / rhs)"))
+remainder = binary("remainder", NUMERIC, ("g", "-(g * floor(lhs / rhs))"))
+powf = binary(
+    "powf",
+    FLOAT,
+    (
+        "mask_where(g * rhs * powf(lhs, rhs - 1.0), equal(rhs, 0.0), zeros())",
+        "mask_where(g * out * log(lhs), bool_and(equal(lhs, 0.0), greater_equal(rhs, 0.0)), zeros())",
+    ),
+)
+powi = binary("powi", INT)
+atan2 = binary(
+    "atan2",
+    FLOAT,
+    (
+        "mask_where(g * rhs / (lhs * lhs + rhs * rhs), equal(lhs * lhs + rhs * rhs, 0.0), zeros())",
+        "mask_where(-(g * lhs / (lhs * lhs + rhs * rhs)), equal(lhs * lhs + rhs * rhs, 0.0), zeros())",
+    ),
+)
+max_pair = binary(
+    "max_pair",
+    NUMERIC,
+    (
+        "mask_where(g, bool_or(lower(lhs, rhs), is_nan(rhs)), zeros())",
+        "mask_where(zeros(), bool_or(lower(lhs, rhs), is_nan(rhs)), g)",
+    ),
+)
+min_pair = binary(
+    "min_pair",
+    NUMERIC,
+    (
+        "mask_where(g, bool_or(greater(lhs, rhs), is_nan(rhs)), zeros())",
+        "mask_where(zeros(), bool_or(greater(lhs, rhs), is_nan(rhs)), g)",
+    ),
+)
+add_scalar = scalar("add_scalar", "add", "g")
+sub_scalar = scalar("sub_scalar", "sub", "g")
+mul_scalar = scalar("mul_scalar", "mul", "g * s")
+div_scalar = scalar("div_scalar", "div", "g / s")
+remainder_scalar = scalar("remainder_scalar", "remainder", "g")
+sub_scalar_left = scalar("sub_scalar_left", "sub", "-g", side=-1)
+div_scalar_left = scalar("div_scalar_left", "div", "-(g * out / x)", side=-1)
+OPS["add_scalar_left"], OPS["mul_scalar_left"] = add_scalar, mul_scalar
+max_pair_scalar = scalar("max_pair_scalar", "max_pair")
+min_pair_scalar = scalar("min_pair_scalar", "min_pair")
+
+neg = unary("neg", NUMERIC, "-g")
+abs_ = unary("abs", NUMERIC, "abs_bwd(x, g)")
+sign = unary("sign", NUMERIC, "zeros()")
+square = unary("square", NUMERIC, "g * x * 2.0")
+
+# Powers, exponentials, rounding
+exp = unary("exp", FLOAT, "g * out")
+log = unary("log", FLOAT, "g / x")
+log1p = unary("log1p", FLOAT, "g / (x + 1.0)")
+sqrt = unary("sqrt", FLOAT, "sqrt_bwd(out, g)")
+recip = unary("recip", FLOAT, "-(g * out * out)")
+erf = unary("erf", FLOAT, "erf_bwd(x, g)")
+round_ = unary("round", FLOAT, "zeros()")
+floor = unary("floor", FLOAT, "zeros()")
+ceil = unary("ceil", FLOAT, "zeros()")
+trunc = unary("trunc", FLOAT, "zeros()")
+
+# Trigonometry
+sin = unary("sin", FLOAT, "g * cos(x)")
+cos = unary("cos", FLOAT, "-(g * sin(x))")
+tan = unary("tan", FLOAT, "g * (out * out + 1.0)")
+sinh = unary("sinh", FLOAT, "g * cosh(x)")
+cosh = unary("cosh", FLOAT, "g * sinh(x)")
+tanh = unary("tanh", FLOAT, "tanh_bwd(out, g)")
+asin = unary("asin", FLOAT, "g / sqrt(1.0 - x * x)")
+acos = unary("acos", FLOAT, "-(g / sqrt(1.0 - x * x))")
+atan = unary("atan", FLOAT, "g / (x * x + 1.0)")
+asinh = unary("asinh", FLOAT, "g / sqrt(x * x + 1.0)")
+acosh = unary("acosh", FLOAT, "g / sqrt(x * x - 1.0)")
+atanh = unary("atanh", FLOAT, "g / (1.0 - x * x)")
+
+# Activations
+relu = unary("relu", FLOAT, "relu_bwd(x, g)")
+sigmoid = unary("sigmoid", FLOAT, "sigmoid_bwd(out, g)")
+log_sigmoid = unary("log_sigmoid", FLOAT, "log_sigmoid_bwd(x, g)")
+gelu = unary("gelu", FLOAT, "gelu_bwd(x, g)")
+gelu_approximate = unary("gelu_approximate", FLOAT, "gelu_approximate_bwd(x, g)")
+silu = unary("silu", FLOAT, "silu_bwd(x, g)")
+for _name in ("abs", "sqrt", "erf", "tanh", "relu", "sigmoid", "log_sigmoid", "gelu", "gelu_approximate", "silu"):
+    backward_kernel(_name + "_bwd")
+
+# Comparisons
+equal = binary("equal", ANY, out_dtype=BOOL_CODE)
+not_equal = binary("not_equal", ANY, out_dtype=BOOL_CODE)
+greater = binary("greater", NUMERIC, out_dtype=BOOL_CODE)
+greater_equal = binary("greater_equal", NUMERIC, out_dtype=BOOL_CODE)
+lower = binary("lower", NUMERIC, out_dtype=BOOL_CODE)
+lower_equal = binary("lower_equal", NUMERIC, out_dtype=BOOL_CODE)
+for _name in ("equal", "not_equal", "greater", "greater_equal", "lower", "lower_equal"):
+    scalar(_name + "_scalar", _name)
+is_nan = unary("is_nan", FLOAT, out_dtype=BOOL_CODE)
+is_inf = unary("is_inf", FLOAT, out_dtype=BOOL_CODE)
+is_finite = unary("is_finite", FLOAT, out_dtype=BOOL_CODE)
+
+# Bool and bits
+bool_not = unary("bool_not", BOOL)
+bool_and = binary("bool_and", BOOL)
+bool_or = binary("bool_or", BOOL)
+bool_xor = binary("bool_xor", BOOL)
+bitwise_not = unary("bitwise_not", INT)
+for _name in ("and", "or", "xor", "left_shift", "right_shift"):
+    binary("bitwise_" + _name, INT)
+    scalar(f"bitwise_{_name}_scalar", "bitwise_" + _name)
+
+# Ops with their own arguments
+_mask_where = define("mask_where", "elementwise", kinds=ANY, n_in=3, elementwise=True)
+_clamp = define("clamp", "elementwise", kinds=NUMERIC, n_in=3, elementwise=True)
+_cast = define("cast", "elementwise", kinds=ANY, elementwise=True)
+_powf_scalar = define("powf_scalar", "elementwise", kinds=FLOAT, elementwise=True, attrs=("exponent",))
+_powf_scalar_bwd = define("powf_scalar_bwd", "elementwise", kinds=FLOAT, n_in=2, elementwise=True, cuts_graph=True)
+_adam_step = define("adam_step", "elementwise", kinds=FLOAT, n_in=4, n_out=3, elementwise=True, cuts_graph=True)
+
+_RULES.append(
+    (_mask_where, ("mask_where(g, mask, zeros())", None, "mask_where(zeros(), mask, g)"), ("x", "mask", "value"))
+)
+_RULES.append(
+    (_clamp, ("mask_where(zeros(), bool_and(greater_equal(x, lo), lower_equal(x, hi)), g)", None, None), ("x", "lo", "hi"))
+)
+_cast.rule = python_rule(lambda node, g: (cast(g, DType.of_code(node.attrs)),), [""])
+_powf_scalar.rule = python_rule(
+    lambda node, g: (_powf_scalar_bwd.apply((node.saved(0), g), g._dims, g._dtype, (), (node.attrs,)),), ["0"]
+)
+for _op, _grads, _inputs in _RULES:
+    _op.rule = compile_rule(_grads, _inputs, OPS)
+
+
+def mask_where(x, mask, value):
+    """value where mask is true, x elsewhere; the three broadcast."""
+    name = "mask_where"
+    check_tensor(name, x)
+    check_kind(name, check_tensor(name, mask, "mask"), BOOL, "mask")
+    check_same(name, x, check_tensor(name, value, "value"), "value")
+    if mask._slot != x._slot:
+        check_same(name, x, mask, "mask")
+    shape = broadcast(name, broadcast(name, x._dims, mask._dims, "mask"), value._dims, "value")
+    return _mask_where.apply((x, mask, value), shape, x._dtype)
+
+
+def mask_fill(x, mask, value):
+    """A number where mask is true, x elsewhere."""
+    fill = core.make_scalar(x._dtype, x._slot, 0, *number("mask_fill", x, value, "value")).reshape([1] * x.ndim)
+    return mask_where(x, mask, fill)
+
+
+def clamp(x, low, high, name="clamp"):
+    """x limited to low..high; NaN stays NaN."""
+    check_kind(name, check_tensor(name, x), NUMERIC)
+    if x._kind == FLOAT:
+        low = float("-inf") if low is None else low
+        high = float("inf") if high is None else high
+    else:
+        from burn._ops.registry import int_range
+
+        low = int_range(x._dtype)[0] if low is None else low
+        high = int_range(x._dtype)[1] if high is None else high
+    if low > high:
+        raise ValueError(f"[{name}] 'min' must not exceed 'max', got {low} and {high}")
+    ends = [
+        core.make_scalar(x._dtype, x._slot, 0, *number(name, x, v, which)).reshape([1] * x.ndim)
+        for v, which in ((low, "min"), (high, "max"))
+    ]
+    return _clamp.apply((x, *ends), x._dims, x._dtype)
+
+
+def cast(x, dtype):
+    """x in another dtype; the kind follows."""
+    if dtype.code == x._dtype:
+        return x
+    return _cast.apply((x,), x._dims, dtype.code, (), (), x._dtype)
+
+
+def powf_scalar(x, exponent):
+    """x to a power; whole exponents take the exact forms."""
+    check_kind("powf_scalar", check_tensor("powf_scalar", x), FLOAT)
+    p = number("powf_scalar", x, exponent, "value")[0]
+    if p == 1.0:
+        return x
+    if p == 2.0:
+        return mul(x, x)
+    if p == -1.0:
+        return recip(x)
+    if p == -2.0:
+        return recip(mul(x, x))
+    return _powf_scalar.apply((x,), x._dims, x._dtype, (), (p,), p)
+
+
+def adam_step(param, grad, moment_1, moment_2, floats):
+    """One fused Adam step on plain tensors of one shape: the new parameter, and the moments updated in their own memory.
+
+    floats are (weight_decay, beta_1, 1 - beta_1, beta_2, 1 - beta_2, scale_1, scale_2, epsilon, decay, lr): the update is
+    lr * moment_1 * scale_1 / (sqrt(moment_2 * scale_2) + epsilon), taken from param * decay. The caller owns the moments.
+    """
+    for name, t in (("grad", grad), ("moment_1", moment_1), ("moment_2", moment_2)):
+        check_same("adam_step", param, t, name)
+        if t._dims != param._dims:
+            raise ShapeError(f"[adam_step] '{name}' must have shape {list(param._dims)}, got {list(t._dims)}")
+    if param._kind != FLOAT:
+        raise DTypeError(f"[adam_step] 'param' must be Float, got {param.dtype.name}")
+    out = core.empty(param._dims, param._dtype, param._slot, 0)
+    m, v = [t if t._contiguous and t._sole_owner() else core.empty(t._dims, t._dtype, t._slot, 0) for t in (moment_1, moment_2)]
+    _adam_step.update((param, grad, moment_1, moment_2), (out, m, v), (), tuple(floats))
+    return out, m, v
+
+
+for _slot, _op in {
+    "add": add, "sub": sub, "mul": mul, "neg": neg, "abs": abs_, "mod": remainder, "lt": lower, "le": lower_equal, "eq": equal,
+    "ne": not_equal, "gt": greater, "ge": greater_equal,
+}.items():  # fmt: skip
+    core.set_slot(_slot, _op, OPS.get(_op.name + "_scalar"), OPS.get(_op.name + "_scalar_left"))

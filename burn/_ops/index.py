@@ -1,0 +1,150 @@
+"""Indexing by Int tensors. Kernels see x as [outer, n, inner] around the indexed axis; indices are checked there, and a
+scatter checks all of them before it writes."""
+
+import math
+
+from burn._core import core
+from burn._ops.movement import _copy, contiguous, zeros
+from burn._ops.reduce import fold
+from burn._ops.registry import ANY, INT, check_kind, check_same, check_tensor, define
+from burn._ops.rule import python_rule
+from burn.errors import DTypeError, DeviceError, ShapeError
+from burn.tensor.dtype import DType
+
+_gather = define("gather", "index", kinds=ANY, n_in=2, attrs=("dim",))
+_select = define("select", "index", kinds=ANY, n_in=2, attrs=("dim",))
+_scatter = define("scatter", "index", kinds=ANY, n_in=2, cuts_graph=True)
+_select_assign = define("select_assign", "index", kinds=ANY, n_in=2, cuts_graph=True)
+# The steps that the tape sees: the kernels above write into a copy of the target.
+_scatter_step = define("scatter_step", "index", kinds=ANY, n_in=3, attrs=("kind", "dim", "update"))
+MODES = {"Assign": 0, "Add": 1, "Mul": 2, "Min": 3, "Max": 4}
+
+
+def check_indices(op, x, indices, name="indices"):
+    """An Int tensor on x's device, in i32 or i64."""
+    check_kind(op, check_tensor(op, indices, name), INT, name)
+    if indices._slot != x._slot:
+        raise DeviceError(f"[{op}] '{name}' must be on {x.device}, got {indices.device}; move it with to_device()")
+    if indices._dtype not in (DType.I64.code, DType.I32.code):
+        from burn._ops.elementwise import cast
+
+        if indices._dtype == DType.U64.code:
+            raise DTypeError(f"[{op}] '{name}' must have a dtype of at most 64 signed bits, got u64; use cast()")
+        indices = cast(indices, DType.I64)
+    return indices
+
+
+def gather(x, axis, indices):
+    """out[.., j, ..] = x[.., indices[.., j, ..], ..] along an axis; result in the shape of indices."""
+    indices = check_indices("gather", check_tensor("gather", x), indices)
+    a, b = x._dims, indices._dims
+    if len(a) != len(b) or any(m != n for i, (m, n) in enumerate(zip(a, b, strict=True)) if i != axis):
+        raise ShapeError(f"[gather] 'indices' must agree with 'self' on all axes but {axis}, got shapes {list(b)} and {list(a)}")
+    outer, n, inner = fold(a, axis)
+    return _gather.apply((x, indices), b, x._dtype, (outer, n, inner, b[axis]), (), axis)
+
+
+def select(x, axis, indices):
+    """Slices of x at the given positions of an axis; indices has one axis."""
+    indices = check_indices("select", check_tensor("select", x), indices)
+    if indices.ndim != 1:
+        raise ShapeError(f"[select] 'indices' must have one axis, got shape {list(indices._dims)}; use take() for others")
+    outer, n, inner = fold(x._dims, axis)
+    k = indices._dims[0]
+    shape = (*x._dims[:axis], k, *x._dims[axis + 1 :])
+    return _select.apply((x, indices), shape, x._dtype, (outer, n, inner, k), (), axis)
+
+
+def scatter_into(target, axis, indices, values, mode=1):
+    """Writes values at indices into target's own memory (a fresh contiguous tensor); nothing is recorded."""
+    outer, n, inner = fold(target._dims, axis)
+    _scatter.write((values, indices), target, (outer, n, inner, values._dims[axis], mode))
+    return target
+
+
+def select_into(target, axis, indices, values, mode=1):
+    """Writes slices at the positions of an axis into target's own memory; nothing is recorded."""
+    outer, n, inner = fold(target._dims, axis)
+    _select_assign.write((values, indices), target, (outer, n, inner, indices._size, mode))
+    return target
+
+
+def _fresh_copy(x, other):
+    out = core.empty(x._dims, x._dtype, x._slot, x._ctx or other._ctx)
+    return _copy.write((x,), out)
+
+
+def scatter(x, axis, indices, values, update):
+    """x with values written, added, ... at indices along an axis."""
+    indices = check_indices("scatter", check_tensor("scatter", x), indices)
+    check_same("scatter", x, check_tensor("scatter", values, "values"), "values")
+    a, b = x._dims, indices._dims
+    if len(a) != len(b) or any(m != n for i, (m, n) in enumerate(zip(a, b, strict=True)) if i != axis):
+        raise ShapeError(f"[scatter] 'indices' must agree with 'self' on all axes but {axis}, got shapes {list(b)} and {list(a)}")
+    if values._dims != b:
+        raise ShapeError(f"[scatter] 'values' must have the shape of 'indices' {list(b)}, got {list(values._dims)}")
+    return _scattered("scatter", scatter_into, x, axis, indices, values, update)
+
+
+def select_assign(x, axis, indices, values, update):
+    """x with slices written, added, ... at positions of an axis."""
+    indices = check_indices("select_assign", check_tensor("select_assign", x), indices)
+    check_same("select_assign", x, check_tensor("select_assign", values, "values"), "values")
+    shape = (*x._dims[:axis], indices._size, *x._dims[axis + 1 :])
+    if indices.ndim != 1 or values._dims != shape:
+        raise ShapeError(
+            f"[select_assign] 'values' must have shape {list(shape)} for {indices._size} indices on axis {axis} of shape "
+            f"{list(x._dims)}, got {list(values._dims)}"
+        )
+    return _scattered("select_assign", select_into, x, axis, indices, values, update)
+
+
+def _scattered(name, write, x, axis, indices, values, update):
+    mode = MODES[update if isinstance(update, str) else update.name]
+    out = write(_fresh_copy(x, values), axis, contiguous(indices), values, mode)
+    _scatter_step.record((x, values, indices), out, (name, axis, mode))
+    return out
+
+
+def _gather_bwd(node, g):
+    out = zeros(node.shape(0), g._dtype, g._slot)
+    return scatter_into(out, node.attrs, node.saved(1), g), None
+
+
+def _select_bwd(node, g):
+    out = zeros(node.shape(0), g._dtype, g._slot)
+    return select_into(out, node.attrs, node.saved(1), g), None
+
+
+def _scatter_bwd(node, g):
+    name, axis, mode = node.attrs
+    read, write = (gather, scatter_into) if name == "scatter" else (select, select_into)
+    x, values, indices = node.saved(0), node.saved(1), node.saved(2)
+    to_x = to_values = None
+    if mode == 1:
+        return g, read(g, axis, indices), None
+    if mode == 0:
+        to_x = write(_fresh_copy(g, g), axis, indices, zeros(values._dims, g._dtype, g._slot), 0)
+        winners = write(zeros(x._dims, DType.I64.code, g._slot), axis, indices, _positions(values, g._slot), 0)
+        mine = read(winners, axis, indices).equal(_positions(values, g._slot))
+        to_values = read(g, axis, indices) * mine.cast(g.dtype)
+        return to_x, to_values, None
+    out = write(_fresh_copy(x, x), axis, indices, values, mode)
+    if mode == 2:
+        # g times the product of the other factors at the cell; exact without zeros among them
+        total = g * out
+        return total / x, read(total, axis, indices) / values, None
+    to_x = g * out.equal(x).cast(g.dtype)
+    to_values = read(g, axis, indices) * read(out, axis, indices).equal(values).cast(g.dtype)
+    return to_x, to_values, None
+
+
+def _positions(values, slot):
+    from burn._ops.movement import arange, reshape
+
+    return reshape(arange(1, math.prod(values._dims), 1, DType.I64.code, slot, 0), values._dims)
+
+
+_gather.rule = python_rule(_gather_bwd, ["1 shape", ""])
+_select.rule = python_rule(_select_bwd, ["1 shape", ""])
+_scatter_step.rule = python_rule(_scatter_bwd, ["0 1 2", "0 1 2", ""])

@@ -1,0 +1,44 @@
+"""Random numbers: counter-based, so that a seed gives the same numbers on every backend and with any number of threads."""
+
+from burn._ops.registry import NUMERIC, define
+from burn.errors import DTypeError
+from burn.tensor.dtype import DType
+
+_uniform = define("uniform", "random", kinds=NUMERIC, n_in=0, attrs=("low", "high"))
+_normal = define("normal", "random", kinds=NUMERIC, n_in=0, attrs=("mean", "std"))
+_bernoulli = define("bernoulli", "random", kinds=NUMERIC, n_in=0, attrs=("p",))
+
+
+def _draw(op, shape, dtype, device, floats):
+    count = 1
+    for n in shape:
+        count *= n
+    seed, offset = device._next_random(count * (2 if dtype.size == 8 else 1))
+    return op.create(shape, dtype.code, device._slot, device._ctx, (seed, offset), floats)
+
+
+def uniform(shape, low, high, dtype, device):
+    """Uniform on [low, high)."""
+    if not low < high:
+        raise ValueError(f"[random] 'low' must be below 'high', got {low} and {high}")
+    return _draw(_uniform, shape, dtype, device, (float(low), float(high)))
+
+
+def normal(shape, mean, std, dtype, device):
+    """Normal deviates."""
+    if not std >= 0:
+        raise ValueError(f"[random] 'std' must not be negative, got {std}")
+    if not dtype.is_float:
+        from burn._ops.elementwise import cast
+
+        return cast(_draw(_normal, shape, DType.F64, device, (float(mean), float(std))), dtype)
+    return _draw(_normal, shape, dtype, device, (float(mean), float(std)))
+
+
+def bernoulli(shape, p, dtype, device):
+    """1 with probability p, else 0."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"[random] 'p' must lie in 0..1, got {p}")
+    if dtype.is_bool:
+        raise DTypeError("[random] 'dtype' must be Float or Int, got bool; compare a uniform tensor instead")
+    return _draw(_bernoulli, shape, dtype, device, (float(p),))

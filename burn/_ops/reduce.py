@@ -1,0 +1,197 @@
+"""Reductions: the kernels see [outer, n, inner] and reduce the middle axis; Python folds any axes into that form."""
+
+import math
+
+from burn._core import core
+from burn._ops import elementwise as ew
+from burn._ops.movement import expand, reshape, zeros
+from burn._ops.registry import ANY, FLOAT, NUMERIC, check_kind, check_tensor, define
+from burn._ops.rule import compile_rule, python_rule
+from burn.errors import ShapeError
+from burn.tensor.dtype import DType
+
+_sum = define("sum", "reduce", kinds=NUMERIC)
+_mean = define("mean", "reduce", kinds=NUMERIC)
+_prod = define("prod", "reduce", kinds=NUMERIC)
+_max = define("max", "reduce", kinds=NUMERIC)
+_min = define("min", "reduce", kinds=NUMERIC)
+_argmax = define("argmax", "reduce", kinds=NUMERIC, cuts_graph=True)
+_argmin = define("argmin", "reduce", kinds=NUMERIC, cuts_graph=True)
+_max_with_indices = define("max_with_indices", "reduce", kinds=NUMERIC, n_out=2)
+_min_with_indices = define("min_with_indices", "reduce", kinds=NUMERIC, n_out=2)
+_any = define("any", "reduce", kinds=ANY, cuts_graph=True)
+_all = define("all", "reduce", kinds=ANY, cuts_graph=True)
+_var = define("var", "reduce", kinds=FLOAT)
+
+
+def fold(dims, axis):
+    """(outer, n, inner) of a contiguous tensor around an axis; None means all elements."""
+    if axis is None:
+        return 1, math.prod(dims), 1
+    return math.prod(dims[:axis]), dims[axis], math.prod(dims[axis + 1 :])
+
+
+def reduced(dims, axis):
+    """Shape after a reduction: the axis kept with size 1, [1] for all."""
+    return (1,) if axis is None else (*dims[:axis], 1, *dims[axis + 1 :])
+
+
+def _run(op, x, axis, code=None, attrs=None, floats=()):
+    dims = x._dims
+    return op.apply((x,), reduced(dims, axis), x._dtype if code is None else code, fold(dims, axis), floats, attrs)
+
+
+def _check(name, x, kinds):
+    check_kind(name, check_tensor(name, x), kinds)
+    return x
+
+
+def sum_(x, axis=None):
+    """Sum over all elements ([1]) or over an axis kept with size 1."""
+    return _run(_sum, _check("sum", x, NUMERIC), axis)
+
+
+def mean(x, axis=None):
+    """Mean; of integers it truncates."""
+    _check("mean", x, NUMERIC)
+    n = x._size if axis is None else x._dims[axis]
+    if x._kind != FLOAT and n == 0:
+        raise ShapeError(f"[mean] an Int tensor must not be empty along the reduced axis, got shape {list(x._dims)}")
+    return _run(_mean, x, axis, attrs=1.0 / n if n else float("nan"))
+
+
+def prod(x, axis=None):
+    """Product."""
+    return _run(_prod, _check("prod", x, NUMERIC), axis, attrs=axis)
+
+
+def sum_dims(x, axes):
+    """Sum over several axes, each kept with size 1; neighbours are folded into one pass."""
+    _check("sum_dims", x, NUMERIC)
+    dims = x._dims
+    axes = sorted({a for a in axes if dims[a] != 1})
+    while axes:
+        last = first = axes.pop()
+        while axes and axes[-1] == first - 1:
+            first = axes.pop()
+        joined = (*dims[:first], math.prod(dims[first : last + 1]), *dims[last + 1 :])
+        dims = (*dims[:first], *[1] * (last + 1 - first), *dims[last + 1 :])
+        x = reshape(_run(_sum, reshape(x, joined), first), dims)
+    return x
+
+
+def sum_to_shape(g, shape):
+    """A gradient summed over the axes along which its operand was broadcast."""
+    shift = g.ndim - len(shape)
+    axes = [i for i, n in enumerate(g._dims) if i < shift or (n != 1 and shape[i - shift] == 1)]
+    g = sum_dims(g, axes)
+    return g if g._dims == tuple(shape) else reshape(g, shape)
+
+
+def _refuse_empty(name, x, axis):
+    if (x._size if axis is None else x._dims[axis]) == 0:
+        where = "be empty" if axis is None else f"be empty along axis {axis}"
+        raise ShapeError(f"[{name}] 'self' must not {where}, got shape {list(x._dims)}; there is no {name} of nothing")
+
+
+def index_code(x):
+    """The Int dtype of index results: the device's default."""
+    return x.device.settings().int_dtype.code
+
+
+def extremum(name, x, axis):
+    """max or min over all elements or an axis; the gradient goes to the first extremum."""
+    _check(name, x, NUMERIC)
+    _refuse_empty(name, x, axis)
+    if core.node_state(x):
+        return extremum_with_indices(name, x, axis)[0]
+    return _run(_max if name == "max" else _min, x, axis)
+
+
+def extremum_with_indices(name, x, axis):
+    """(values, first positions) of max or min."""
+    _check(name, x, NUMERIC)
+    _refuse_empty(name, x, axis)
+    op = _max_with_indices if name == "max" else _min_with_indices
+    shape = reduced(x._dims, axis)
+    code = index_code(x)
+    values = core.empty(shape, x._dtype, x._slot, x._ctx)
+    indices = core.empty(shape, code, x._slot, x._ctx)
+    op.update((x,), (values, indices), fold(x._dims, axis))
+    op.record((x,), values, (axis, indices))
+    return values, indices
+
+
+def arg_extremum(name, x, axis):
+    """First position of the largest or smallest element along an axis."""
+    _check(name, x, NUMERIC)
+    _refuse_empty(name, x, axis)
+    return _run(_argmax if name == "argmax" else _argmin, x, axis, index_code(x))
+
+
+def any_(x, axis=None):
+    """Whether any element is true (nonzero)."""
+    return _run(_any, check_tensor("any", x), axis, DType.Bool.code)
+
+
+def all_(x, axis=None):
+    """Whether all elements are true (nonzero)."""
+    return _run(_all, check_tensor("all", x), axis, DType.Bool.code)
+
+
+def var(x, axis, correction, name="var"):
+    """Variance along an axis, divided by n - correction."""
+    _check(name, x, FLOAT)
+    n = x._dims[axis]
+    if n == 0:
+        raise ShapeError(f"[{name}] 'self' must not be empty along axis {axis}, got shape {list(x._dims)}")
+    return _run(_var, x, axis, attrs=(axis, correction), floats=(float(correction),))
+
+
+def _prod_bwd(node, g):
+    x, axis = node.saved(0), node.attrs
+    zero = x.equal_scalar(0.0)
+    count = sum_(ew.cast(zero, x.dtype), axis)
+    rest = ew.mask_fill(x, zero, 1.0)
+    if axis is None:
+        shape = (1,) * x.ndim
+        g, count, total = (reshape(t, shape) for t in (g, count, prod(rest)))
+    else:
+        total = prod(rest, axis)
+    base = expand(g * total, x._dims)
+    plain = ew.mask_fill(base / rest, zero, 0.0)
+    # exactly one zero: only its own position has a product of the others; none: every position
+    alone = ew.mask_where(ew.mul_scalar.scalar(base, 0.0, 0), zero, base)
+    none, one = (expand(count.equal_scalar(float(k)), x._dims) for k in (0, 1))
+    nothing = zeros(x._dims, x._dtype, x._slot)
+    return (ew.mask_where(ew.mask_where(nothing, one, alone), none, plain),)
+
+
+def _extremum_bwd(node, g):
+    from burn._ops.index import scatter_into
+
+    axis, indices = node.attrs
+    shape = node.shape(0)
+    if axis is None:
+        out = zeros((math.prod(shape),), g._dtype, g._slot)
+        return (reshape(scatter_into(out, 0, indices, g), shape),)
+    return (scatter_into(zeros(shape, g._dtype, g._slot), axis, indices, g),)
+
+
+def _var_bwd(node, g):
+    x = node.saved(0)
+    axis, correction = node.attrs
+    n = x._dims[axis]
+    if n <= correction:
+        return (zeros(x._dims, x._dtype, x._slot),)
+    centred = x - expand(mean(x, axis), x._dims)
+    return (centred * expand(g * (2.0 / (n - correction)), x._dims),)
+
+
+_sum.rule = compile_rule(("expand(g)",), ("x",), ew.OPS)
+_mean.rule = compile_rule(("expand(g * s)",), ("x",), ew.OPS)
+_prod.rule = python_rule(_prod_bwd, ["0"])
+_max_with_indices.rule = python_rule(_extremum_bwd, ["shape"])
+_min_with_indices.rule = python_rule(_extremum_bwd, ["shape"])
+_var.rule = python_rule(_var_bwd, ["0"])
+

@@ -1,0 +1,9 @@
+"""The reference backend: every op as one plain NumPy expression, slow and obvious.
+
+Other backends are tested against it. `KERNELS` maps the name of an op, or of its backward kernel, to
+`kernel(outs, ins, ints, floats)`, which writes into the arrays `outs`; the families are the files of this folder, named
+as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and rounded once to the dtype of the output.
+"""
+
+from burn.backend.ndarray import elementwise, index, matmul, movement, random, reduce, softmax  # noqa: F401  (fill KERNELS)
+from burn.backend.ndarray.table import KERNELS as KERNELS

@@ -1,0 +1,220 @@
+"""Elementwise ops: arithmetic, comparisons, masks, casts, backward kernels and the optimizer step."""
+
+import numpy as np
+
+from burn.backend.contract import SHIFT, ZERO_DIV, KernelError
+from burn.backend.ndarray.table import is_float, kernel, operands, pointwise, wide
+
+ROOT_2 = np.sqrt(2.0)
+GELU_SCALE = np.sqrt(2.0 / np.pi)
+GELU_CUBIC = 0.044715
+
+
+def erf(x):
+    """The error function. SciPy is imported at the first use only."""
+    from scipy import special
+
+    return special.erf(x)
+
+
+def sigmoid(x):
+    """`1 / (1 + exp(-x))` in the form that cannot overflow on either side."""
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, e) / (1.0 + e)
+
+
+def normal_cdf(x):
+    """Probability that a standard normal deviate is below `x`, exact in the far left tail too."""
+    from scipy import special
+
+    return 0.5 * special.erfc(-x / ROOT_2)
+
+
+def gelu_inner(x):
+    """Argument of tanh in the approximate GELU."""
+    return GELU_SCALE * (x + GELU_CUBIC * x**3)
+
+
+def relu(x):
+    """`max(x, 0)`; NaN stays NaN, -0 becomes 0."""
+    return np.where(x <= 0, 0, x)
+
+
+def sign(x):
+    """-1, 0 or 1; NaN gives 0."""
+    return np.where(x > 0, 1, 0) - np.where(x < 0, 1, 0)
+
+
+# Unary, float.
+for _name, _ufunc in {
+    "exp": np.exp, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "round": np.rint, "floor": np.floor, "ceil": np.ceil,
+    "trunc": np.trunc, "is_nan": np.isnan, "is_inf": np.isinf, "is_finite": np.isfinite,
+}.items():  # fmt: skip
+    pointwise(_name, _ufunc)
+pointwise("recip", lambda x: 1.0 / x)
+pointwise("erf", erf)
+pointwise("sigmoid", sigmoid)
+pointwise("log_sigmoid", lambda x: -np.logaddexp(0.0, -x))
+pointwise("relu", relu)
+pointwise("gelu", lambda x: x * normal_cdf(x))
+pointwise("gelu_approximate", lambda x: 0.5 * x * (1.0 + np.tanh(gelu_inner(x))))
+pointwise("silu", lambda x: x * sigmoid(x))
+
+# Unary, numbers.
+pointwise("neg", np.negative)
+pointwise("abs", np.abs)
+pointwise("sign", sign)
+pointwise("square", lambda x: x * x)
+pointwise("bitwise_not", np.invert)
+
+# Binary.
+pointwise("add", np.add)
+pointwise("sub", np.subtract)
+pointwise("mul", np.multiply)
+pointwise("max_pair", np.maximum)
+pointwise("min_pair", np.minimum)
+pointwise("powf", np.power)
+pointwise("atan2", np.arctan2)
+pointwise("bitwise_and", np.bitwise_and)
+pointwise("bitwise_or", np.bitwise_or)
+pointwise("bitwise_xor", np.bitwise_xor)
+
+
+def refuse(bad, out, code, value=None):
+    """Raises for the first element of the mask `bad`, seen with the shape of `out`."""
+    bad = np.broadcast_to(bad, out.shape)
+    if bad.any():
+        position = int(np.argmax(bad))
+        seen = 0 if value is None else int(np.broadcast_to(value, out.shape).reshape(-1)[position])
+        raise KernelError(code, position, seen)
+
+
+def quotient(x, y):
+    """Integer quotient truncated toward zero; the smallest integer over -1 wraps to itself."""
+    return np.floor_divide(x, y) + ((np.remainder(x, y) != 0) & ((x < 0) != (y < 0)))
+
+
+@kernel("div")
+def div(outs, ins, ints, floats):
+    """Quotient; integers truncate toward zero and refuse a divisor of 0."""
+    x, y = operands(outs, ins)
+    if is_float(x.dtype):
+        outs[0][...] = x / y
+        return
+    refuse(y == 0, outs[0], ZERO_DIV)
+    outs[0][...] = quotient(x, y)
+
+
+@kernel("remainder")
+def remainder(outs, ins, ints, floats):
+    """Remainder with the sign of the divisor, zeros included; a float over 0 is NaN."""
+    x, y = operands(outs, ins)
+    if not is_float(x.dtype):
+        refuse(y == 0, outs[0], ZERO_DIV)
+    outs[0][...] = np.remainder(x, y)
+
+
+@kernel("powi")
+def powi(outs, ins, ints, floats):
+    """Integer power by squaring, wrapping; a negative exponent gives 1 or -1 for such a base, 0 for any other."""
+    base, exponent = (np.broadcast_to(a, outs[0].shape) for a in operands(outs, ins))
+    result, square, left = np.ones_like(outs[0]), base.copy(), np.where(exponent < 0, 0, exponent)
+    while left.any():
+        result = np.where(left & 1, result * square, result)
+        square, left = square * square, left >> 1
+    of_unit = np.where((base == -1) & (exponent & 1 == 1), base, np.abs(base) == 1)
+    outs[0][...] = np.where(exponent < 0, of_unit, result)
+
+
+def shift(ufunc):
+    """Kernel of a shift: by the width or more gives 0 (-1 for a negative value to the right), below 0 is refused."""
+
+    def run(outs, ins, ints, floats):
+        x, amount = operands(outs, ins)
+        refuse(amount < 0, outs[0], SHIFT, amount)
+        outs[0][...] = ufunc(x, amount)
+
+    return run
+
+
+kernel("bitwise_left_shift")(shift(np.left_shift))
+kernel("bitwise_right_shift")(shift(np.right_shift))
+
+# Comparisons and logic.
+pointwise("equal", np.equal)
+pointwise("not_equal", np.not_equal)
+pointwise("greater", np.greater)
+pointwise("greater_equal", np.greater_equal)
+pointwise("lower", np.less)
+pointwise("lower_equal", np.less_equal)
+pointwise("bool_not", np.logical_not)
+pointwise("bool_and", np.logical_and)
+pointwise("bool_or", np.logical_or)
+pointwise("bool_xor", np.logical_xor)
+
+# Choices.
+pointwise("mask_where", lambda x, mask, value: np.where(mask.astype(bool), value, x))
+pointwise("mask_fill", lambda x, mask, value: np.where(mask.astype(bool), value, x))
+pointwise("clamp", lambda x, low, high: np.minimum(np.maximum(x, low), high))
+
+
+@kernel("cast")
+def cast(outs, ins, ints, floats):
+    """Conversion of dtype: floats to integers truncate and saturate, NaN gives 0; integers wrap; Bool is nonzero."""
+    x, out = ins[0], outs[0]
+    if out.dtype.kind == "b":
+        out[...] = x != 0
+    elif is_float(x.dtype) and out.dtype.kind in "iu":
+        x, limits = np.trunc(wide(x)), np.iinfo(out.dtype)
+        low, high = float(limits.min), float(int(limits.max) + 1)  # powers of two: exact, unlike the largest integer
+        inside = np.where((x >= low) & (x < high), x, 0.0).astype(out.dtype)
+        out[...] = np.where(x >= high, limits.max, np.where(x < low, limits.min, inside))
+    else:
+        out[...] = x.astype(out.dtype)
+
+
+# Backward kernels: the incoming gradient is the last input.
+pointwise("tanh_bwd", lambda y, g: g * (1.0 - y * y))
+pointwise("sigmoid_bwd", lambda y, g: g * y * (1.0 - y))
+pointwise("sqrt_bwd", lambda y, g: np.where(y == 0, 0.0, g / (2.0 * y)))
+pointwise("relu_bwd", lambda x, g: np.where(x <= 0, 0.0, g))
+pointwise("abs_bwd", lambda x, g: np.where(x > 0, g, np.where(x < 0, -g, 0.0)))
+pointwise("erf_bwd", lambda x, g: g * 2.0 / np.sqrt(np.pi) * np.exp(-x * x))
+pointwise("log_sigmoid_bwd", lambda x, g: g * sigmoid(-x))
+pointwise("silu_bwd", lambda x, g: g * sigmoid(x) * (1.0 + x * sigmoid(-x)))
+pointwise("gelu_bwd", lambda x, g: g * (normal_cdf(x) + x * np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi)))
+
+
+@kernel("gelu_approximate_bwd")
+def gelu_approximate_bwd(outs, ins, ints, floats):
+    """Derivative of `0.5 x (1 + tanh(u))` with `u = gelu_inner(x)`."""
+    x, g = map(wide, ins)
+    t = np.tanh(gelu_inner(x))
+    slope = GELU_SCALE * (1.0 + 3.0 * GELU_CUBIC * x * x)
+    outs[0][...] = g * 0.5 * (1.0 + t + x * slope * (1.0 - t * t))
+
+
+pointwise("powf_scalar", np.power)
+
+
+@kernel("powf_scalar_bwd")
+def powf_scalar_bwd(outs, ins, ints, floats):
+    """`p x^(p-1) g`; 0 for p = 0, and for roots at x = 0, which have no finite slope there."""
+    x, g = map(wide, ins)
+    p = floats[0]
+    outs[0][...] = np.where((x == 0) & (0 < p < 1), 0.0, p * np.power(x, p - 1.0) * g) if p else 0.0
+
+
+@kernel("adam_step")
+def adam_step(outs, ins, ints, floats):
+    """One step of Adam or AdamW: new parameter and moments, epsilon outside the root and after the bias correction."""
+    parameter, grad, m, v = map(wide, ins)
+    weight_decay, b1, c1, b2, c2, scale_m, scale_v, epsilon, decay, lr = floats
+    grad = grad + weight_decay * parameter
+    m = b1 * m + c1 * grad
+    v = b2 * v + c2 * grad * grad
+    parameter = parameter * decay - lr * (m * scale_m) / (np.sqrt(v * scale_v) + epsilon)
+    for out, value in zip(outs, (parameter, m, v), strict=True):
+        out[...] = value

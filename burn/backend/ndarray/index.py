@@ -1,0 +1,61 @@
+"""Indexing over the middle axis of `[outer, n, inner]`, k positions taken or written (ints = outer, n, inner, k, ...).
+
+An index outside `0 <= index < n` is refused before anything is written.
+"""
+
+import numpy as np
+
+from burn.backend.contract import INDEX, KernelError
+from burn.backend.ndarray.table import kernel, wide
+
+
+def checked(index, n):
+    """`index` as 64-bit integers, all of them inside the axis of size n."""
+    flat = index.reshape(-1).astype(np.int64)
+    bad = (flat < 0) | (flat >= n)
+    if bad.any():
+        position = int(np.argmax(bad))
+        raise KernelError(INDEX, position, int(flat[position]), n)
+    return flat
+
+
+@kernel("gather")
+def gather(outs, ins, ints, floats):
+    """`out[o, j, c] = x[o, index[o, j, c], c]`."""
+    outer, n, inner, k = ints
+    index = checked(ins[1], n).reshape(outer, k, inner)
+    outs[0].reshape(outer, k, inner)[...] = np.take_along_axis(ins[0].reshape(outer, n, inner), index, axis=1)
+
+
+@kernel("select")
+def select(outs, ins, ints, floats):
+    """`out[o, j, :] = x[o, index[j], :]`."""
+    outer, n, inner, k = ints
+    outs[0].reshape(outer, k, inner)[...] = ins[0].reshape(outer, n, inner)[:, checked(ins[1], n)]
+
+
+def write(out, target, values, mode):
+    """Combines `values` into `out[target]` in order: mode 0 assigns, 1 adds, 2 multiplies, 3 takes the least, 4 the most."""
+    if mode == 0:
+        out[target] = values
+        return
+    result = wide(out)
+    (np.add, np.multiply, np.minimum, np.maximum)[mode - 1].at(result, target, wide(values))
+    out[...] = result
+
+
+@kernel("scatter")
+def scatter(outs, ins, ints, floats):
+    """Writes `values[o, j, c]` to `out[o, index[o, j, c], c]`, where `out` already holds the target's values."""
+    outer, n, inner, k, mode = ints
+    index = checked(ins[1], n).reshape(outer, k, inner)
+    target = np.arange(outer)[:, None, None], index, np.arange(inner)
+    write(outs[0].reshape(outer, n, inner), target, ins[0].reshape(outer, k, inner), mode)
+
+
+@kernel("select_assign")
+def select_assign(outs, ins, ints, floats):
+    """Writes `values[o, j, :]` to `out[o, index[j], :]`, where `out` already holds the target's values."""
+    outer, n, inner, k, mode = ints
+    target = slice(None), checked(ins[1], n)
+    write(outs[0].reshape(outer, n, inner), target, ins[0].reshape(outer, k, inner), mode)

@@ -1,0 +1,39 @@
+"""Softmax and log softmax over the middle axis of `[outer, n, inner]` (ints), and their backward kernels.
+
+The largest value is subtracted first. A row that is all -inf, or holds +inf or NaN, is NaN.
+"""
+
+import numpy as np
+
+from burn.backend.ndarray.table import kernel, wide
+
+
+def over_middle(name, expression):
+    """Enters an op that maps arrays `[outer, n, inner]` to one of the same shape, which may be empty."""
+
+    @kernel(name)
+    def run(outs, ins, ints, floats):
+        if outs[0].size:
+            outs[0].reshape(ints)[...] = expression(*(wide(x).reshape(ints) for x in ins))
+
+
+def total(x):
+    """Sum over the middle axis, which stays with size 1."""
+    return x.sum(axis=1, keepdims=True)
+
+
+def shifted(x):
+    """`x` minus the largest value of its row."""
+    return x - x.max(axis=1, keepdims=True)
+
+
+def softmax(x):
+    """Exponentials over their sum."""
+    e = np.exp(shifted(x))
+    return e / total(e)
+
+
+over_middle("softmax", softmax)
+over_middle("log_softmax", lambda x: shifted(x) - np.log(total(np.exp(shifted(x)))))
+over_middle("softmax_bwd", lambda y, g: y * (g - total(y * g)))
+over_middle("log_softmax_bwd", lambda y, g: g - np.exp(y) * total(g))

@@ -1,0 +1,426 @@
+"""Configurations: frozen dataclasses with ``with_*`` builders that are saved as the JSON that Burn writes."""
+
+import dataclasses
+import enum
+import functools
+import json
+import math
+import os
+import types
+import typing
+
+import numpy as np
+
+from burn._annotations import allows_none, own_annotations
+from burn.errors import ConfigError
+
+F32 = typing.Annotated[float, np.float32]
+"""A float field that Burn keeps in 32 bits: JSON has the digits that they need."""
+
+
+@typing.dataclass_transform(frozen_default=True)
+class Config:
+    """Base of configurations: subclasses become frozen dataclasses.
+
+    Each field with a default gets a builder ``with_<field>(value)`` that returns a changed copy; a field whose type
+    allows None has the default None. Mirrors `burn::config::Config`.
+
+    >>> class TrainingConfig(Config):
+    ...     epochs: int
+    ...     lr: float = 1e-3
+    ...     seed: int | None = None
+    >>> config = TrainingConfig(10).with_lr(0.1)
+    >>> config
+    TrainingConfig(epochs=10, lr=0.1, seed=None)
+    >>> print(config)
+    {
+      "epochs": 10,
+      "seed": null,
+      "lr": 0.1
+    }
+    """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for name, annotation in own_annotations(cls).items():
+            if name not in cls.__dict__ and allows_none(annotation):
+                setattr(cls, name, None)
+        dataclasses.dataclass(frozen=True)(cls)
+        for field in dataclasses.fields(cls):
+            builder = f"with_{_json_name(field.name)}"
+            if not _required(field) and builder not in cls.__dict__:
+                setattr(cls, builder, _builder(cls, builder, field.name))
+
+    def save(self, file) -> None:
+        """Writes the configuration as JSON; the file is always the old one or the new one, never a part.
+
+        Args:
+            file: path of the file.
+
+        Raises:
+            ConfigError: the file cannot be written, or a number is NaN or infinite.
+        """
+        from burn.store.pack.atomic import AtomicFile  # the store is not needed to build a model
+
+        text = config_to_json(self).encode()
+        try:
+            with AtomicFile(file) as out:
+                out.write(text)
+        except OSError as error:
+            raise ConfigError(f"[Config.save] cannot write {os.fspath(file)!r}: {error.strerror or error}") from error
+
+    @classmethod
+    def load(cls, file) -> typing.Self:
+        """Reads a configuration from a JSON file.
+
+        Unknown keys are ignored; missing ones take their defaults (Burn refuses the file).
+
+        Args:
+            file: path of the file.
+
+        Returns:
+            The configuration.
+
+        Raises:
+            ConfigFileNotFound: there is no such file.
+            ConfigError: the file cannot be read, or its content does not fit the fields.
+        """
+        path = os.fspath(file)
+        try:
+            with open(path, "rb") as stream:
+                data = stream.read()
+        except FileNotFoundError as error:
+            raise ConfigFileNotFound(f"[{cls.__name__}.load] there is no file {path!r}") from error
+        except OSError as error:
+            raise ConfigError(f"[{cls.__name__}.load] cannot read {path!r}: {error.strerror or error}") from error
+        try:
+            return cls.load_binary(data)
+        except ConfigError as error:
+            raise type(error)(f"{error} (in {path!r})") from error
+
+    @classmethod
+    def load_binary(cls, data: bytes) -> typing.Self:
+        """Reads a configuration from the bytes of a JSON file.
+
+        Raises:
+            ConfigError: the bytes are not UTF-8 or JSON, or their content does not fit the fields.
+        """
+        try:
+            value = json.loads(bytes(data).decode())
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"[{cls.__name__}.load] the data is not UTF-8: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"[{cls.__name__}.load] the data is not JSON: {error}") from error
+        return from_json(value, cls, cls.__name__)
+
+    def __str__(self):
+        return config_to_json(self)
+
+
+class ConfigFileNotFound(ConfigError, FileNotFoundError):
+    """The file of a configuration is missing."""
+
+
+class ConfigEnum:
+    """Base of enums whose variants hold data: each class in the body is a variant, a subclass of the enum.
+
+    A variant without fields is an instance; JSON has its bare name. A variant with annotated fields is a frozen
+    dataclass; JSON has ``{"Name": {"field": ..}}``, or a list (a bare value, if there is just one) where the class is
+    marked with `tuple_variant`.
+
+    >>> class Schedule(ConfigEnum):
+    ...     class Off:
+    ...         pass
+    ...     class Step:
+    ...         size: int
+    ...         gamma: float = 0.1
+    >>> Schedule.Off, Schedule.Step(3), isinstance(Schedule.Step(3), Schedule)
+    (Schedule.Off, Schedule.Step(size=3, gamma=0.1), True)
+    """
+
+    _positional: typing.ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if ConfigEnum not in cls.__bases__:
+            return  # a variant
+        cls._variants = {}
+        for name, body in list(cls.__dict__.items()):
+            if isinstance(body, type) and not name.startswith("_"):
+                cls._variants[name] = _make_variant(cls, name, body)
+                setattr(cls, name, cls._variants[name])
+
+
+def tuple_variant(body: type) -> type:
+    """Marks a variant of a `ConfigEnum` whose fields have positions and no names, as ``Explicit(1, 2)`` in Burn."""
+    body._positional = True
+    return body
+
+
+def config_to_json(config) -> str:
+    """The JSON text of a configuration: two spaces of indentation, keys in Burn's order, no final newline.
+
+    Raises:
+        ConfigError: a value has no place in JSON (NaN, an infinity, an unknown type).
+    """
+    return _pretty(to_json(config), "")
+
+
+def to_json(value):
+    """The nested dicts, lists and numbers that stand for a configuration; `Float32` marks 32-bit floats."""
+    return _encode(value, type(value), type(value).__name__)
+
+
+def from_json(value, hint, where: str = "value"):
+    """Builds a value of type ``hint`` from what `json.loads` gave.
+
+    Raises:
+        ConfigError: the value does not fit the type; the message names the place.
+    """
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return from_json(value, arguments[0], where)
+    if origin in (typing.Union, types.UnionType):
+        return _from_union(value, arguments, where)
+    if hint is typing.Any:
+        return value
+    if isinstance(hint, type) and issubclass(hint, ConfigEnum):
+        return _variant_from_json(value, hint, where)
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        if isinstance(value, str) and value in hint.__members__:
+            return hint[value]
+        raise ConfigError(f"[config] {where!r} must be one of {', '.join(hint.__members__)}, got {value!r}")
+    if dataclasses.is_dataclass(hint):
+        return _dataclass_from_json(value, hint, where)
+    if origin in (list, tuple) or hint in (list, tuple):
+        return _sequence_from_json(value, origin or hint, arguments, where)
+    if origin is dict or hint is dict:
+        item = arguments[1] if arguments else typing.Any
+        _expect(isinstance(value, dict), "an object", value, where)
+        return {key: from_json(entry, item, f"{where}.{key}") for key, entry in value.items()}
+    if hint is float:
+        _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "a number", value, where)
+        return float(value)
+    if hint is int:
+        _expect(isinstance(value, int) and not isinstance(value, bool), "an integer", value, where)
+        return value
+    for kind, wanted in ((bool, "true or false"), (str, "a text"), (types.NoneType, "null")):
+        if hint is kind:
+            _expect(isinstance(value, kind), wanted, value, where)
+            return value
+    if hasattr(hint, "from_json"):
+        return hint.from_json(value)
+    raise ConfigError(f"[config] {where!r} has a type that cannot be read from JSON: {hint}")
+
+
+class Float32(float):
+    """A float that is printed with the digits of 32 bits."""
+
+
+def _required(field: dataclasses.Field) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _json_name(name: str) -> str:
+    return name.removesuffix("_")
+
+
+def _builder(cls, builder: str, name: str):
+    def build(self, value):
+        return dataclasses.replace(self, **{name: value})
+
+    build.__name__, build.__qualname__ = builder, f"{cls.__qualname__}.{builder}"
+    build.__doc__ = f"A copy with another ``{name}``."
+    return build
+
+
+def _make_variant(base: type, name: str, body: type):
+    dropped = ("__dict__", "__weakref__", "__annotate__", "__annotate_func__", "__annotations_cache__")
+    namespace = {key: value for key, value in body.__dict__.items() if key not in dropped}
+    namespace["__qualname__"] = f"{base.__qualname__}.{name}"
+    namespace["__annotations__"] = own_annotations(body)
+    if not namespace["__annotations__"]:
+        unit = type(name, (base,), namespace | {"__repr__": lambda self: f"{base.__name__}.{name}"})
+        unit.__reduce__ = lambda self: (getattr, (base, name))
+        return unit()
+    variant = dataclasses.dataclass(frozen=True, repr=False)(type(name, (base,), namespace))
+    values = dataclasses.fields(variant)
+
+    def show(self):
+        shown = [(field.name, repr(getattr(self, field.name))) for field in values]
+        inside = ", ".join(text if self._positional else f"{key}={text}" for key, text in shown)
+        return f"{base.__name__}.{name}({inside})"
+
+    variant.__repr__ = show
+    return variant
+
+
+@functools.cache
+def _hints(cls) -> dict:
+    return typing.get_type_hints(cls, include_extras=True)
+
+
+def _burn_order(cls) -> list[dataclasses.Field]:
+    """Required fields, then those that may be None, then those with a default, as Burn writes them."""
+    hints = _hints(cls)
+
+    def rank(field):
+        if _required(field):
+            return 0
+        return 1 if allows_none(hints[field.name]) and field.default is None else 2
+
+    return sorted(dataclasses.fields(cls), key=rank)
+
+
+def _encode(value, hint, where: str):
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, ConfigEnum):
+        return _encode_variant(value, where)
+    if dataclasses.is_dataclass(value):
+        hints = _hints(type(value))
+        return {
+            _json_name(field.name): _encode(getattr(value, field.name), hints[field.name], f"{where}.{field.name}")
+            for field in _burn_order(type(value))
+        }
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            raise ConfigError(f"[config] {where!r} must be finite to be saved as JSON, got {value}")
+        return Float32(value) if _is_f32(hint) or isinstance(value, np.float32) else float(value)
+    if isinstance(value, (int, np.integer)):
+        # Python code writes 1 where Burn has the float 1.0; the file must say 1.0.
+        return float(value) if _wants_float(hint) else int(value)
+    if isinstance(value, (list, tuple)):
+        inner = _inner_hints(hint, len(value))
+        return [_encode(item, each, f"{where}[{i}]") for i, (item, each) in enumerate(zip(value, inner))]
+    if isinstance(value, dict):
+        return {str(key): _encode(item, typing.Any, f"{where}.{key}") for key, item in value.items()}
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    raise ConfigError(f"[config] {where!r} has a type that cannot be saved as JSON: {type(value).__name__}")
+
+
+def _encode_variant(value: ConfigEnum, where: str):
+    name = type(value).__name__
+    if not dataclasses.is_dataclass(value):
+        return name
+    hints = _hints(type(value))
+    content = {
+        _json_name(field.name): _encode(getattr(value, field.name), hints[field.name], f"{where}.{name}.{field.name}")
+        for field in dataclasses.fields(value)
+    }
+    if value._positional:
+        content = list(content.values()) if len(content) > 1 else next(iter(content.values()))
+    return {name: content}
+
+
+def _variant_from_json(value, base: type, where: str):
+    names = ", ".join(base._variants)
+    if isinstance(value, str) and isinstance(base._variants.get(value), base):
+        return base._variants[value]
+    _expect(isinstance(value, dict) and len(value) == 1, f"one of {names}", value, where)
+    ((name, content),) = value.items()
+    variant = base._variants.get(name)
+    _expect(isinstance(variant, type), f"one of {names}", value, where)
+    if not variant._positional:
+        return _dataclass_from_json(content, variant, f"{where}.{name}")
+    fields, hints = dataclasses.fields(variant), _hints(variant)
+    items = content if len(fields) > 1 else [content]
+    _expect(isinstance(items, list) and len(items) == len(fields), f"{len(fields)} values", content, f"{where}.{name}")
+    return variant(*(from_json(i, hints[f.name], f"{where}.{name}.{f.name}") for i, f in zip(items, fields)))
+
+
+def _dataclass_from_json(value, cls, where: str):
+    _expect(isinstance(value, dict), "an object", value, where)
+    hints, given = _hints(cls), {}
+    for field in dataclasses.fields(cls):
+        key = _json_name(field.name)
+        if key in value:
+            given[field.name] = from_json(value[key], hints[field.name], f"{where}.{key}")
+        elif _required(field):
+            raise ConfigError(f"[config] {where!r} lacks the key {key!r}, which has no default")
+    return cls(**given)
+
+
+def _from_union(value, arguments, where: str):
+    if value is None and types.NoneType in arguments:
+        return None
+    choices = [argument for argument in arguments if argument is not types.NoneType]
+    for choice in choices[:-1]:
+        try:
+            return from_json(value, choice, where)
+        except ConfigError:
+            continue
+    return from_json(value, choices[-1], where)
+
+
+def _sequence_from_json(value, kind: type, arguments, where: str):
+    _expect(isinstance(value, list), "a list", value, where)
+    if kind is tuple and arguments and arguments[-1] is not ...:
+        _expect(len(value) == len(arguments), f"a list of {len(arguments)}", value, where)
+    inner = _inner_hints(kind[arguments] if arguments else kind, len(value))
+    return kind(from_json(item, each, f"{where}[{i}]") for i, (item, each) in enumerate(zip(value, inner)))
+
+
+def _inner_hints(hint, count: int) -> list:
+    """The types of a sequence's items."""
+    for choice in (hint, *typing.get_args(hint)):
+        origin, arguments = typing.get_origin(choice), typing.get_args(choice)
+        if origin in (list, tuple) and arguments:
+            return [arguments[0]] * count if origin is list or arguments[-1] is ... else list(arguments)
+    return [typing.Any] * count
+
+
+def _is_f32(hint) -> bool:
+    return hint is F32 or F32 in typing.get_args(hint)
+
+
+def _wants_float(hint) -> bool:
+    choices = {hint, *typing.get_args(hint)}
+    return bool(choices & {float, F32}) and int not in choices
+
+
+def _expect(holds: bool, wanted: str, value, where: str):
+    if not holds:
+        shown = repr(value)
+        raise ConfigError(
+            f"[config] {where!r} must be {wanted}, got {shown if len(shown) <= 60 else shown[:57] + '...'}"
+        )
+
+
+def _pretty(value, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        lines = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {_pretty(item, inner)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(inner + _pretty(item, inner) for item in value) + f"\n{indent}]"
+    if isinstance(value, float):
+        return float_text(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def float_text(value: float) -> str:
+    """A finite float as Burn's JSON has it: shortest digits that round-trip, an exponent only far from 1.
+
+    >>> [float_text(x) for x in (1.0, 1e-5, 1e-6, 1e15, 1e16, 1.5e-7, Float32(0.1))]
+    ['1.0', '0.00001', '1e-6', '1000000000000000.0', '1e16', '1.5e-7', '0.1']
+    """
+    single = isinstance(value, Float32)
+    text = np.format_float_scientific(np.float32(value) if single else np.float64(value), unique=True, trim="-")
+    mantissa, exponent = text.split("e")
+    sign, digits = ("-", mantissa[1:]) if mantissa[0] == "-" else ("", mantissa)
+    digits, point = digits.replace(".", ""), int(exponent) + 1
+    if digits == "0":
+        return f"{sign}0.0"
+    smallest, largest = (-6, 13) if single else (-5, 16)
+    if len(digits) <= point <= largest:
+        return f"{sign}{digits}{'0' * (point - len(digits))}.0"
+    if 0 < point <= largest:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if smallest < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{point - 1}"

@@ -1,0 +1,126 @@
+"""Options of random data sets: where randomness comes from, and how many items there are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from burn.data._rng import StdRng
+
+
+class RngSource:
+    """Where a shuffle takes its randomness (Burn: `RngSource`).
+
+    Variants: `RngSource.Default` (the operating system), `RngSource.Seed(seed)`, `RngSource.Rng(generator)`. An int
+    stands for a seed, a generator for itself: it advances by the draw of the seed of a new one.
+    """
+
+    Default: ClassVar[RngSource]
+    Seed: ClassVar[type[_Seed]]
+    Rng: ClassVar[type[_Rng]]
+
+    @staticmethod
+    def resolve(source: RngSource | StdRng | int) -> StdRng:
+        """The generator that a source stands for."""
+        if isinstance(source, StdRng):
+            return source.fork()
+        if isinstance(source, int) and not isinstance(source, bool):
+            return StdRng.seed_from_u64(source)
+        if isinstance(source, RngSource):
+            return source._generator()
+        raise TypeError(f"[RngSource] 'source' must be a RngSource, a seed or a generator, got {type(source).__name__}")
+
+    def _generator(self) -> StdRng:
+        return StdRng.from_system()
+
+    def __repr__(self) -> str:
+        return "RngSource.Default"
+
+
+@dataclass(frozen=True, repr=False)
+class _Seed(RngSource):
+    seed: int
+
+    def _generator(self) -> StdRng:
+        return StdRng.seed_from_u64(self.seed)
+
+    def __repr__(self) -> str:
+        return f"RngSource.Seed({self.seed})"
+
+
+@dataclass(frozen=True, repr=False)
+class _Rng(RngSource):
+    rng: StdRng
+
+    def _generator(self) -> StdRng:
+        return self.rng
+
+    def __repr__(self) -> str:
+        return "RngSource.Rng(...)"
+
+
+RngSource.Default = RngSource()
+RngSource.Seed = _Seed
+RngSource.Rng = _Rng
+
+
+class SizeConfig:
+    """Number of items of a sampled data set (Burn: `SizeConfig`).
+
+    Variants: `SizeConfig.Default` (as many as the source), `SizeConfig.Ratio(ratio)` of the source, and
+    `SizeConfig.Fixed(size)`. A float stands for a ratio, an int for a fixed size.
+    """
+
+    Default: ClassVar[SizeConfig]
+    Ratio: ClassVar[type[_Ratio]]
+    Fixed: ClassVar[type[_Fixed]]
+
+    @staticmethod
+    def of(size: SizeConfig | int | float) -> SizeConfig:
+        """The variant that a value stands for."""
+        if isinstance(size, SizeConfig):
+            return size
+        return _Ratio(size) if isinstance(size, float) else _Fixed(size)
+
+    def resolve(self, source_size: int) -> int:
+        """Number of items for a source of `source_size` items."""
+        return source_size
+
+    def __repr__(self) -> str:
+        return "SizeConfig.Default"
+
+
+@dataclass(frozen=True, repr=False)
+class _Ratio(SizeConfig):
+    ratio: float
+
+    def __post_init__(self) -> None:
+        if not (self.ratio >= 0 and math.isfinite(self.ratio)):
+            raise ValueError(f"[SizeConfig] 'ratio' must be a finite number of at least 0, got {self.ratio}")
+
+    def resolve(self, source_size: int) -> int:
+        return int(source_size * self.ratio)
+
+    def __repr__(self) -> str:
+        return f"SizeConfig.Ratio({self.ratio})"
+
+
+@dataclass(frozen=True, repr=False)
+class _Fixed(SizeConfig):
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError(f"[SizeConfig] 'size' must be at least 0, got {self.size}")
+
+    def resolve(self, source_size: int) -> int:
+        return self.size
+
+    def __repr__(self) -> str:
+        return f"SizeConfig.Fixed({self.size})"
+
+
+SizeConfig.Default = SizeConfig()
+SizeConfig.Ratio = _Ratio
+SizeConfig.Fixed = _Fixed

@@ -1,0 +1,110 @@
+"""`SelectionDataset` and `ShuffledDataset`: chosen items of another data set in a chosen order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from burn.data._rng import StdRng
+from burn.data.dataset.base import Dataset
+from burn.data.dataset.transform.options import RngSource
+from burn.data.dataset.transform.partial import split_bounds
+
+T = TypeVar("T")
+
+
+class SelectionDataset(Dataset[T]):
+    """View of a data set through a list of indices, which may repeat (Burn: `SelectionDataset`).
+
+    Made by the classmethods.
+
+    Attributes:
+        wrapped: the data set behind.
+        indices: for each item of this view, its index in `wrapped`.
+
+    Example:
+        >>> from burn.data.dataset import InMemDataset
+        >>> list(SelectionDataset.from_indices_checked(InMemDataset("abc"), [2, 0, 2]))
+        ['c', 'a', 'c']
+    """
+
+    def __init__(self, wrapped: Dataset[T], indices: Sequence[int]) -> None:
+        self.wrapped = wrapped
+        self.indices = list(indices)
+
+    @classmethod
+    def from_indices_checked(cls, dataset: Dataset[T], indices: Sequence[int]) -> SelectionDataset[T]:
+        """View through `indices`.
+
+        Raises:
+            IndexError: naming the first index outside the data set.
+        """
+        size = len(dataset)
+        for position, index in enumerate(indices):
+            if not 0 <= index < size:
+                raise IndexError(
+                    f"[SelectionDataset] 'indices' must be in [0, {size}), got {index} at position {position}"
+                )
+        return cls(dataset, indices)
+
+    @classmethod
+    def from_indices_unchecked(cls, dataset: Dataset[T], indices: Sequence[int]) -> SelectionDataset[T]:
+        """View through `indices`, which are checked when an item is read."""
+        return cls(dataset, indices)
+
+    @classmethod
+    def new_select_all(cls, dataset: Dataset[T]) -> SelectionDataset[T]:
+        """View of all items in order."""
+        return cls(dataset, range(len(dataset)))
+
+    @classmethod
+    def new_shuffled(cls, dataset: Dataset[T], rng_source: RngSource | int = RngSource.Default) -> SelectionDataset[T]:
+        """View of all items in a random order, fixed now."""
+        selection = cls.new_select_all(dataset)
+        selection.shuffle(rng_source)
+        return selection
+
+    def shuffle(self, rng_source: RngSource | StdRng | int = RngSource.Default) -> None:
+        """Shuffle the present indices in place."""
+        RngSource.resolve(rng_source).shuffle(self.indices)
+
+    def slice(self, start: int, end: int) -> SelectionDataset[T]:
+        """View of the items `start` to `end - 1` of this one; later shuffles of either leave the other as it is.
+
+        Raises:
+            IndexError: unless `0 <= start <= end <= len(self)`.
+        """
+        if not 0 <= start <= end <= len(self):
+            raise IndexError(f"[slice] the range must lie in [0, {len(self)}], got start={start}, end={end}")
+        return SelectionDataset(self.wrapped, self.indices[start:end])
+
+    def split(self, num: int) -> list[SelectionDataset[T]]:
+        """`num` contiguous parts of equal length; the last one also takes the rest."""
+        return [self.slice(start, end) for start, end in split_bounds(len(self), num)]
+
+    def get(self, index: int) -> T:
+        return self.wrapped.get(self.indices[self.check_index(index)])
+
+    def get_many(self, indexes: Sequence[int]) -> list[T]:
+        return self.wrapped.get_many([self.indices[self.check_index(index)] for index in indexes])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ShuffledDataset(SelectionDataset[T]):
+    """View of a data set in a random order, fixed when it is made (Burn: `ShuffledDataset`).
+
+    Args:
+        dataset: the data set to view.
+        rng_source: `RngSource.Default` (seeded by the operating system), a seed, or a generator.
+
+    Example:
+        >>> from burn.data.dataset import InMemDataset
+        >>> list(ShuffledDataset(InMemDataset(range(10)), 42))
+        [8, 6, 3, 2, 1, 5, 9, 7, 4, 0]
+    """
+
+    def __init__(self, dataset: Dataset[T], rng_source: RngSource | StdRng | int = RngSource.Default) -> None:
+        super().__init__(dataset, range(len(dataset)))
+        self.shuffle(rng_source)

@@ -1,0 +1,83 @@
+"""Default dtypes of a device, and their one-time configuration."""
+
+import dataclasses
+import threading
+
+from burn.errors import DeviceError
+from burn.tensor.dtype import DType
+
+__all__ = ["DeviceConfig", "DeviceSettings"]
+
+
+@dataclasses.dataclass(frozen=True)
+class DeviceSettings:
+    """The default dtypes of a device. Mirrors `burn::tensor::DeviceSettings`."""
+
+    float_dtype: DType
+    int_dtype: DType
+    bool_dtype: DType
+
+
+class DeviceConfig:
+    """What `Device.configure` shall set; unset dtypes keep the backend's default. Mirrors `burn::tensor::DeviceConfig`.
+
+    >>> DeviceConfig().float_dtype(DType.F64).int_dtype(DType.I64)
+    DeviceConfig(float_dtype=f64, int_dtype=i64, bool_dtype=None)
+    """
+
+    __slots__ = ("_float", "_int", "_bool")
+
+    def __init__(self, float_dtype=None, int_dtype=None, bool_dtype=None):
+        self._float, self._int, self._bool = (None if d is None else DType.of(d) for d in (float_dtype, int_dtype, bool_dtype))
+
+    def float_dtype(self, dtype):
+        """The same with a default Float dtype."""
+        return DeviceConfig(dtype, self._int, self._bool)
+
+    def int_dtype(self, dtype):
+        """The same with a default Int dtype."""
+        return DeviceConfig(self._float, dtype, self._bool)
+
+    def bool_dtype(self, dtype):
+        """The same with a default Bool dtype."""
+        return DeviceConfig(self._float, self._int, dtype)
+
+    def __repr__(self):
+        parts = (("float_dtype", self._float), ("int_dtype", self._int), ("bool_dtype", self._bool))
+        return f"DeviceConfig({', '.join(f'{k}={v and v.name}' for k, v in parts)})"
+
+    @staticmethod
+    def of(value):
+        """A config from a config, one dtype, or a (float, int) pair."""
+        if isinstance(value, DeviceConfig):
+            return value
+        config = DeviceConfig()
+        for dtype in value if isinstance(value, tuple | list) else (value,):
+            dtype = DType.of(dtype)
+            setattr(config, {1: "_float", 2: "_int", 4: "_bool"}[dtype.kind.value], dtype)
+        return config
+
+
+class SettingsBox:
+    """The settings of one hardware device, fixed by the first configure or the first tensor."""
+
+    def __init__(self, defaults):
+        self.value, self.defaults, self.lock, self.fixed = defaults, defaults, threading.Lock(), False
+
+    def configure(self, device, config):
+        """Fixes the settings, once."""
+        config = DeviceConfig.of(config)
+        given = (config._float, config._int, config._bool)
+        wanted = [d or e for d, e in zip(given, dataclasses.astuple(self.defaults), strict=True)]
+        for dtype, kind in zip(wanted, ("float", "int", "bool"), strict=True):
+            if dtype.kind.name.lower() != kind:
+                raise DeviceError(f"[configure] '{kind}_dtype' must be of kind {kind.capitalize()}, got {dtype.name}")
+            if not device.supports_dtype(dtype):
+                raise DeviceError(f"[configure] {device} does not support dtype {dtype.name}; see supports_dtype()")
+        with self.lock:
+            if self.fixed:
+                raise DeviceError(
+                    f"[configure] the settings of {device} have already been initialized and cannot be changed; the first "
+                    "tensor (or an earlier configure) locks them: configure before creating tensors, or pass a dtype"
+                )
+            self.value, self.fixed = DeviceSettings(*wanted), True

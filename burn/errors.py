@@ -1,0 +1,64 @@
+"""The error classes of burn: each derives from `BurnError` and from the builtin that Python users would catch.
+
+A message starts with the op in brackets and the argument in quotes, says what was seen, what was wanted, and what to do.
+"""
+
+
+class BurnError(Exception):
+    """Base of every error that burn raises on purpose."""
+
+
+class ShapeError(BurnError, ValueError):
+    """Sizes, ranks or axes that do not fit the operation."""
+
+
+class DTypeError(BurnError, TypeError):
+    """Data types that differ, or that the operation does not take: cast first."""
+
+
+class KindError(DTypeError):
+    """A Float, Int or Bool tensor where another kind is needed."""
+
+
+class OutOfBoundsError(BurnError, IndexError):
+    """An index, or an axis number, outside its range; nothing was written."""
+
+
+class DeviceError(BurnError, RuntimeError):
+    """A device that is missing, differs from the other tensor's, or is already configured."""
+
+
+class AutodiffError(BurnError, RuntimeError):
+    """Autodiff state that does not allow the call (untracked, consumed, not a leaf)."""
+
+
+class ExecutionError(BurnError, RuntimeError):
+    """Work on a device failed while it ran."""
+
+
+class DataError(BurnError, ValueError):
+    """Host data that cannot be read or converted."""
+
+
+class RecordError(BurnError, ValueError):
+    """A record that cannot be written, read or applied."""
+
+
+class RecordIoError(RecordError, OSError):
+    """The file of a record is missing, damaged or cannot be written."""
+
+
+class RecordValidationError(RecordError):
+    """A record and a module that do not fit each other."""
+
+
+class ConfigError(BurnError, ValueError):
+    """A configuration file that is missing or cannot be understood."""
+
+
+class DatasetError(BurnError, RuntimeError):
+    """An item of a data set could not be read."""
+
+
+class ModuleError(BurnError, TypeError):
+    """A module that breaks the rules of modules (unknown field type, one module in two places)."""

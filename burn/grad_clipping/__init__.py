@@ -1,0 +1,5 @@
+"""Clipping of gradients, each by its own value or norm (Burn: `burn::grad_clipping`)."""
+
+from burn.grad_clipping.base import GradientClipping, GradientClippingConfig, NonFiniteGradientError
+
+__all__ = ["GradientClipping", "GradientClippingConfig", "NonFiniteGradientError"]

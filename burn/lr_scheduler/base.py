@@ -1,0 +1,127 @@
+"""The `LrScheduler` interface and its record."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from burn.store.pack import PackError, Reader, Scalar, Writer
+
+
+class LrSchedulerRecord:
+    """State of a scheduler as named numbers, in memory and as a burnpack file (Burn: `LrSchedulerRecord`).
+
+    Example:
+        >>> record = LrSchedulerRecord().with_scalar("step", Scalar.UInt(3))
+        >>> LrSchedulerRecord.from_bytes(record.into_bytes()).scalar("step", int)
+        3
+    """
+
+    def __init__(self) -> None:
+        self.scalars: dict[str, Scalar] = {}
+
+    def is_empty(self) -> bool:
+        """Whether there is no number."""
+        return not self.scalars
+
+    def with_scalar(self, key: str, value: Scalar | int | float | bool) -> LrSchedulerRecord:
+        """Set a number; returns this record."""
+        self.scalars[key] = Scalar.of(value)
+        return self
+
+    def scalar(self, key: str, kind: type) -> int | float | bool | None:
+        """A number as `kind` (int, float or bool); None where it is absent or of another type."""
+        value = self.scalars.get(key)
+        if value is None:
+            return None
+        try:
+            return {int: value.as_int, float: value.as_float, bool: value.as_bool}[kind]()
+        except PackError:
+            return None
+
+    def with_record(self, prefix: str, record: LrSchedulerRecord) -> LrSchedulerRecord:
+        """Add the numbers of another record as `prefix.key`; returns this record."""
+        self.scalars.update({f"{prefix}.{key}": value for key, value in record.scalars.items()})
+        return self
+
+    def record(self, prefix: str) -> LrSchedulerRecord:
+        """The numbers named `prefix.key`, without the prefix."""
+        record = LrSchedulerRecord()
+        start = f"{prefix}."
+        record.scalars = {key.removeprefix(start): v for key, v in self.scalars.items() if key.startswith(start)}
+        return record
+
+    def into_bytes(self) -> bytes:
+        """The record as the bytes of a burnpack file."""
+        return bytes(self._writer().into_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LrSchedulerRecord:
+        """The record in the bytes of a burnpack file.
+
+        Raises:
+            RecordIoError: if they are not a burnpack container.
+        """
+        return cls._read(Reader.from_bytes(data))
+
+    def save(self, path: str | Path) -> None:
+        """Write a burnpack file; `.bpk` is appended where `path` has no extension."""
+        self._writer().write_to_file(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> LrSchedulerRecord:
+        """Read a burnpack file.
+
+        Raises:
+            RecordIoError: if the file is missing or damaged.
+        """
+        return cls._read(Reader.from_file(path))
+
+    @classmethod
+    def _read(cls, reader: Reader) -> LrSchedulerRecord:
+        record = cls()
+        record.scalars = dict(reader.scalars())
+        return record
+
+    def _writer(self) -> Writer:
+        writer = Writer()
+        for key, value in self.scalars.items():
+            writer.with_scalar(key, value)
+        return writer
+
+    def __repr__(self) -> str:
+        return f"LrSchedulerRecord({{{', '.join(f'{key!r}: {s.value}' for key, s in self.scalars.items())}}})"
+
+
+class LrScheduler(ABC):
+    """Source of learning rates, asked once before each update (Burn: `LrScheduler`).
+
+    Example: a rate that halves at every step.
+
+        >>> class Halving(LrScheduler):
+        ...     def __init__(self, lr):
+        ...         self.lr = 2 * lr
+        ...     def step(self):
+        ...         self.lr /= 2
+        ...         return self.lr
+        ...     def to_record(self):
+        ...         return LrSchedulerRecord().with_scalar("lr", self.lr)
+        ...     def load_record(self, record):
+        ...         self.lr = record.scalar("lr", float) or self.lr
+        ...         return self
+        >>> scheduler = Halving(0.4)
+        >>> scheduler.step(), scheduler.step()
+        (0.4, 0.2)
+    """
+
+    @abstractmethod
+    def step(self) -> float:
+        """Advance and return the rate to use now."""
+
+    @abstractmethod
+    def to_record(self) -> LrSchedulerRecord:
+        """The state."""
+
+    @abstractmethod
+    def load_record(self, record: LrSchedulerRecord) -> LrScheduler:
+        """Set the state, as far as the record has it; returns this scheduler."""

@@ -1,0 +1,29 @@
+"""The constant learning rate."""
+
+from __future__ import annotations
+
+from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
+
+
+class ConstantLr(LrScheduler):
+    """The same rate at every step (Burn: `ConstantLr`); a float stands for it.
+
+    Args:
+        lr: the rate.
+
+    Example:
+        >>> ConstantLr(0.1).step()
+        0.1
+    """
+
+    def __init__(self, lr: float) -> None:
+        self.lr = float(lr)
+
+    def step(self) -> float:
+        return self.lr
+
+    def to_record(self) -> LrSchedulerRecord:
+        return LrSchedulerRecord()
+
+    def load_record(self, record: LrSchedulerRecord) -> ConstantLr:
+        return self

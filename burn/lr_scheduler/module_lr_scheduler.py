@@ -1,0 +1,89 @@
+"""Learning rates that differ by group of parameters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
+from burn.lr_scheduler.constant import ConstantLr
+from burn.module import ParamGroup, ParamId
+
+
+class _Rate(NamedTuple):
+    group: ParamGroup
+    lr: float
+
+
+class _Group(NamedTuple):
+    group: ParamGroup
+    scheduler: LrScheduler
+
+
+class ModuleLearningRate:
+    """Learning rate of each parameter of a module in one step (Burn: `ModuleLearningRate`).
+
+    Args:
+        lr: the rate of every parameter.
+
+    Example:
+        >>> rate = ModuleLearningRate(0.001).with_group(ParamGroup.from_predicate("backbone"), 0.1)
+        >>> rate.lr_from_param(ParamId(1), "backbone.weight"), rate.lr_from_param(ParamId(2), "head.weight"), rate.base()
+        (0.1, 0.001, 0.001)
+    """
+
+    def __init__(self, lr: float) -> None:
+        self._rates = [_Rate(ParamGroup.all(), float(lr))]
+
+    def with_group(self, group: ParamGroup, lr: float) -> ModuleLearningRate:
+        """Set the rate of a group; a parameter takes the last group it belongs to. Returns this object."""
+        self._rates.append(_Rate(group, float(lr)))
+        return self
+
+    def lr_from_param(self, id: ParamId, path: str | None = None) -> float:
+        """Rate of a parameter."""
+        return next(rate.lr for rate in reversed(self._rates) if rate.group.matches(id, path))
+
+    def base(self) -> float:
+        """Rate of the parameters in no other group."""
+        return self._rates[0].lr
+
+
+class ModuleLrScheduler:
+    """Schedulers of the parameters of a module (Burn: `ModuleLrScheduler`).
+
+    Args:
+        scheduler: that of every parameter: a scheduler, or a float for a constant rate.
+    """
+
+    def __init__(self, scheduler: LrScheduler | float) -> None:
+        self._groups = [_Group(ParamGroup.all(), _scheduler(scheduler))]
+
+    def with_group(self, group: ParamGroup, scheduler: LrScheduler | float) -> ModuleLrScheduler:
+        """Set the scheduler of a group; a parameter takes the last group it belongs to. Returns this object."""
+        self._groups.append(_Group(group, _scheduler(scheduler)))
+        return self
+
+    def step(self) -> ModuleLearningRate:
+        """Advance every scheduler and return the rates to use now."""
+        base, *others = self._groups
+        rate = ModuleLearningRate(base.scheduler.step())
+        for group, scheduler in others:
+            rate.with_group(group, scheduler.step())
+        return rate
+
+    def to_record(self) -> LrSchedulerRecord:
+        """The states of all schedulers, each under its number."""
+        record = LrSchedulerRecord()
+        for number, group in enumerate(self._groups):
+            record.with_record(str(number), group.scheduler.to_record())
+        return record
+
+    def load_record(self, record: LrSchedulerRecord) -> ModuleLrScheduler:
+        """Set the states of all schedulers, as far as the record has them; returns this object."""
+        for number, group in enumerate(self._groups):
+            group.scheduler.load_record(record.record(str(number)))
+        return self
+
+
+def _scheduler(scheduler: LrScheduler | float) -> LrScheduler:
+    return scheduler if isinstance(scheduler, LrScheduler) else ConstantLr(scheduler)

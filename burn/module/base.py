@@ -1,0 +1,369 @@
+"""The base of all modules."""
+
+import abc
+import functools
+
+from burn._annotations import allows_none, own_annotations
+from burn.errors import AutodiffError, ModuleError
+
+from .display import Content, DisplaySettings, nested, render
+from .field import NO_MARK, FieldInfo, holds_parts
+from .flag import Flag
+from .group import ParamGroup
+from .param import Param
+from .visitor import ModuleMapper, ModuleVisitor, PathTracking
+from .walk import check_places, collect_devices, map_value, path_of, transform, visit_value
+
+
+class FrozenModuleError(ModuleError, AttributeError):
+    """A field of a finished module was assigned or deleted."""
+
+
+class _ModuleMeta(abc.ABCMeta):
+    """Collects the marks of a class body, makes a call the forward pass, and closes a module after its `__init__`."""
+
+    def __new__(meta, name, bases, namespace, **kwargs):
+        marks = {key: value for key, value in namespace.items() if isinstance(value, FieldInfo)}
+        for key in marks:
+            del namespace[key]
+        cls = super().__new__(meta, name, bases, namespace, **kwargs)
+        for base in cls.__mro__[1:]:
+            marks = {**getattr(base, "_marks", {}), **marks}
+        cls._marks = marks
+        if "_container_type" not in namespace:
+            type.__setattr__(cls, "_container_type", f"Struct:{name}")
+        # A call is the forward pass itself, without a Python frame in between.
+        if "forward" in namespace and "__call__" not in namespace:
+            type.__setattr__(cls, "__call__", namespace["forward"])
+        return cls
+
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, value)
+        if name == "forward":
+            super().__setattr__("__call__", value)
+
+    def __call__(cls, *args, **kwargs):
+        module = cls.__new__(cls, *args, **kwargs)
+        _set_layout(module, None)
+        module.__init__(*args, **kwargs)
+        module._close()
+        return module
+
+
+class Module(metaclass=_ModuleMeta):
+    """Base of all modules: a container of parameters, other modules and constants.
+
+    Fields are assigned in `__init__` and stay as they are afterwards; every method that changes something returns a
+    new module, `replace(field=value)` among them. A field holds a Param, a Flag, a RunningState, a Tensor (a constant
+    that moves with the module), a Module, a list or tuple of these, None, or a plain constant; anything else is marked
+    with ``name = field(skip=True)`` in the class body. Calling a module calls its `forward`.
+    Mirrors `burn::module::Module`.
+
+    >>> from burn.module import Module, Param
+    >>> from burn.device import Device
+    >>> class Scale(Module):
+    ...     def __init__(self, device):
+    ...         self.weight = Param.from_data([2.0, 3.0], device)
+    ...     def forward(self, x):
+    ...         return x * self.weight.val()
+    >>> scale = Scale(Device.flex())
+    >>> scale.num_params()
+    2
+    """
+
+    # The fields are the instance's `__dict__`; `_layout` lists those to visit as (attribute, name, container type).
+    __slots__ = ("__dict__", "__weakref__", "_layout")
+
+    def __call__(self, *args, **kwargs):
+        """The forward pass."""
+        forward = getattr(self, "forward", None)
+        if forward is None:
+            raise ModuleError(f"[{type(self).__name__}] the module cannot be called: it has no method 'forward'")
+        return forward(*args, **kwargs)
+
+    def replace(self, **fields):
+        """A module with other values in the named fields; everything else is shared.
+
+        Raises:
+            ModuleError: the module has no such field, or the value cannot stand in one.
+        """
+        values = self.__dict__
+        for name in fields:
+            if name not in values:
+                raise ModuleError(
+                    f"[replace] {name!r} must be a field of {type(self).__name__}, its fields are {', '.join(values)}"
+                )
+        module = object.__new__(type(self))
+        module.__dict__.update(values)
+        module.__dict__.update(fields)
+        module._close()
+        return module
+
+    def devices(self) -> list:
+        """The devices of all parts in order of first appearance, each once; nothing is initialised."""
+        return self.collect_devices([])
+
+    def collect_devices(self, devices: list) -> list:
+        """Appends the devices that are not in the list yet, and returns it."""
+        collect_devices(self, devices)
+        return devices
+
+    def to_device(self, device):
+        """The module on another device; gradients flow back to this one, so the result cannot be optimised.
+
+        Parameters that are not initialised yet, and have no clones, just change where they initialise.
+        """
+        return self._transform("to_device", device)
+
+    def fork(self, device):
+        """An independent module on another device, ready to be trained there."""
+        return self._transform("fork", device)
+
+    def valid(self):
+        """The module for inference: without autodiff, its flags off. Parameters are initialised."""
+        return self._transform("valid")
+
+    def train(self):
+        """The module for training: with autodiff, active parameters require gradients, flags as configured.
+
+        Raises:
+            AutodiffError: a parameter is the result of recorded operations; the message names it.
+        """
+        return self._transform("train")
+
+    def clone(self):
+        """An independent module with the same ids; parameters share their tensors, initialised or not."""
+        return self._transform("clone")
+
+    def set_require_grad(self, require_grad: bool):
+        """Switches the training of every Float parameter on or off; flags stay."""
+        return self.set_require_grad_group(ParamGroup.all(), require_grad)
+
+    def set_require_grad_group(self, group: ParamGroup, require_grad: bool):
+        """Switches the training of the Float parameters of a group on or off; flags stay."""
+        return self.map(_Switch(group, require_grad, flags=False))
+
+    def no_grad(self):
+        """No Float parameter is trained; flags stay. The same as ``set_require_grad(False)``."""
+        return self.set_require_grad(False)
+
+    def freeze(self):
+        """No Float parameter is trained and every flag is off, now and after `train()`."""
+        return self.freeze_group(ParamGroup.all())
+
+    def unfreeze(self):
+        """Every Float parameter is trained and every flag is on, whatever they were before."""
+        return self.unfreeze_group(ParamGroup.all())
+
+    def freeze_group(self, group: ParamGroup):
+        """Freezes the parameters and flags of a group."""
+        return self.map(_Switch(group, False, flags=True))
+
+    def unfreeze_group(self, group: ParamGroup):
+        """Unfreezes the parameters and flags of a group."""
+        return self.map(_Switch(group, True, flags=True))
+
+    def num_params(self) -> int:
+        """Number of elements of the Float parameters, running statistics included; nothing is initialised.
+
+        Int and Bool parameters do not count, as in Burn.
+        """
+        count = _Count()
+        self.visit(count)
+        return count.total
+
+    def visit(self, visitor: ModuleVisitor) -> None:
+        """Shows every parameter and flag to a visitor, in the order of the fields."""
+        container, values = self._container_type, self.__dict__
+        for attribute, name, sequence in self._layout:
+            visitor.enter_module(name, container)
+            visit_value(values[attribute], visitor, sequence)
+            visitor.exit_module(name, container)
+
+    def map(self, mapper: ModuleMapper):
+        """A module whose parameters and flags are what a mapper makes of them."""
+        container, values, changed = self._container_type, self.__dict__, {}
+        for attribute, name, sequence in self._layout:
+            old = values[attribute]
+            mapper.enter_module(name, container)
+            new = map_value(old, mapper, sequence)
+            mapper.exit_module(name, container)
+            if new is not old:
+                changed[attribute] = new
+        return self._with(changed) if changed else self
+
+    def into_record(self):
+        """The parameters and running statistics of the module as a record."""
+        return self.into_record_group(ParamGroup.all())
+
+    def into_record_group(self, group: ParamGroup):
+        """The parameters of a group as a record."""
+        from burn.store import ModuleRecord
+
+        return ModuleRecord.from_module(self, group)
+
+    def load_record(self, record):
+        """The module with the values of a record.
+
+        Raises:
+            RecordValidationError: record and module do not fit each other.
+        """
+        return record.apply(self)
+
+    try_load_record = load_record
+
+    def save_file(self, path) -> None:
+        """Writes the parameters to a burnpack file, which is always the old one or the new one, never a part.
+
+        Args:
+            path: destination; ``.bpk`` is appended where it has no extension.
+
+        Raises:
+            RecordIoError: the file cannot be written.
+        """
+        self.into_record().save(path)
+
+    def load_file(self, path):
+        """The module with the values of a burnpack file, on the devices where its parameters are.
+
+        Raises:
+            RecordIoError: the file is missing, damaged, or of an older format.
+            RecordValidationError: file and module do not fit each other.
+        """
+        from burn.store import ModuleRecord
+
+        return self.load_record(ModuleRecord.load(path))
+
+    try_load_file = load_file
+
+    def custom_settings(self) -> DisplaySettings | None:
+        """Settings of the printed form that the module wants; the enclosing module's settings win."""
+        return None
+
+    def custom_content(self, content: Content) -> Content | None:
+        """What the module prints, added to ``content``; None prints every field."""
+        return None
+
+    def format(self, settings: DisplaySettings | None = None) -> str:
+        """The printed form under these settings."""
+        return self._format(settings or DisplaySettings())
+
+    def _format(self, settings: DisplaySettings) -> str:
+        custom = self.custom_settings()
+        settings = settings if custom is None else custom.inherit(settings)
+        content = Content(nested(settings))
+        chosen = None if settings.get("show_all_attributes") else self.custom_content(content)
+        content = chosen or self._all_fields(content)
+        content.settings = settings
+        return render(self._display_name(), content, self.num_params())
+
+    def _all_fields(self, content: Content) -> Content:
+        declared = _declared(type(self))
+        for attribute, value in self.__dict__.items():
+            mark = self._marks.get(attribute, NO_MARK)
+            content.add_field(mark.name or attribute, value, mark.array, allows_none(declared.get(attribute)))
+        return content
+
+    def _display_name(self) -> str:
+        return type(self).__name__
+
+    def _close(self):
+        """Checks the fields and makes the module unchangeable."""
+        cls, marks = type(self), self._marks
+        self._order_fields()
+        layout = []
+        for attribute, value in self.__dict__.items():
+            mark = marks.get(attribute, NO_MARK)
+            if not mark.skip and holds_parts(value, f"{cls.__name__}.{attribute}"):
+                layout.append((attribute, mark.name or attribute, "Array" if mark.array else None))
+        _set_layout(self, tuple(layout))
+        check_places(self)
+
+    def _order_fields(self):
+        # Fields stand in the order of the annotations, where there are any, as in a Rust struct.
+        values = self.__dict__
+        order = [name for name in _declared(type(self)) if name in values]
+        order += [name for name in values if name not in order]
+        if order != list(values):
+            self.__dict__ = {name: values[name] for name in order}
+
+    def _with(self, changed: dict):
+        """A copy with other parts in the same layout; for values that need no check."""
+        module = object.__new__(type(self))
+        module.__dict__.update(self.__dict__)
+        module.__dict__.update(changed)
+        _set_layout(module, self._layout)
+        return module
+
+    def _transform(self, method: str, *args):
+        try:
+            return transform(self, method, args)
+        except AutodiffError as error:
+            param = getattr(error, "param", None)
+            if param is None:
+                raise
+            raise AutodiffError(f"[{method}] parameter {path_of(self, param)!r}: {error}") from error
+
+    def __setattr__(self, name, value):
+        if self._layout is not None:
+            raise FrozenModuleError(
+                f"[{type(self).__name__}] {name!r} cannot be assigned, modules do not change: "
+                f"use module = module.replace({name}=...)"
+            )
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        if self._layout is not None:
+            raise FrozenModuleError(f"[{type(self).__name__}] {name!r} cannot be deleted: modules do not change")
+        object.__delattr__(self, name)
+
+    def __str__(self):
+        return self.format()
+
+    __repr__ = __str__
+
+    def __copy__(self):
+        return self.clone()
+
+    def __deepcopy__(self, memo):
+        return self.clone()
+
+    def __getstate__(self):
+        return self.__dict__
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._close()
+
+
+_set_layout = Module._layout.__set__
+
+
+class _Count(ModuleVisitor):
+    def __init__(self):
+        self.total = 0
+
+    def visit_float(self, param):
+        self.total += param.num_elements()
+
+
+class _Switch(PathTracking, ModuleMapper):
+    """Turns training on or off in a group."""
+
+    def __init__(self, group: ParamGroup, enabled: bool, flags: bool):
+        super().__init__()
+        self.group = group
+        self.enabled = enabled
+        self.flags = flags
+
+    def map_float(self, param: Param) -> Param:
+        return param.set_require_grad(self.enabled) if self.group.matches(param.id, self.path()) else param
+
+    def map_flag(self, flag: Flag) -> Flag:
+        return flag.with_value(self.enabled) if self.flags and self.group.matches(flag.id, self.path()) else flag
+
+
+@functools.cache
+def _declared(cls: type) -> dict:
+    """The annotations of a class and its bases, bases first."""
+    return {name: hint for base in reversed(cls.__mro__) for name, hint in own_annotations(base).items()}

@@ -1,0 +1,109 @@
+"""What may stand in a field of a module, and the marks that a class body can give a field."""
+
+import enum
+import types
+
+import numpy as np
+
+from burn.config import Config, ConfigEnum
+from burn.errors import ModuleError
+from burn.tensor import DType, Tensor
+
+from .flag import Flag
+from .param import Param
+from .running import RunningState
+
+_PARTS = (Param, Flag, RunningState, Tensor)
+_CONSTANTS = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    enum.Enum,
+    np.generic,
+    Config,
+    ConfigEnum,
+    DType,
+    range,
+)
+_known: dict[type, bool | None] = {}
+
+
+class FieldInfo:
+    """The mark that `field` leaves in a class body."""
+
+    __slots__ = ("array", "name", "skip")
+
+    def __init__(self, skip: bool, name: str | None, array: bool):
+        self.skip = skip
+        self.name = name
+        self.array = array
+
+
+def field(*, skip: bool = False, name: str | None = None, array: bool = False):
+    """Marks a field in the body of a module class.
+
+    Args:
+        skip: the field is none of the module's parts: it is never visited, moved or recorded, and may hold anything.
+        name: the name in paths and in the printed form, where it cannot be the attribute's.
+        array: a list of fixed length: Burn's ``[T; N]`` in the printed form and in container types.
+
+    >>> from burn.module import Module
+    >>> class Apply(Module):
+    ...     function: object = field(skip=True)
+    ...     def __init__(self, function):
+    ...         self.function = function
+    >>> Apply(abs).function(-1)
+    1
+    """
+    return FieldInfo(skip, name, array)
+
+
+NO_MARK = FieldInfo(False, None, False)
+
+
+def holds_parts(value, where: str) -> bool:
+    """Whether a field's value is, or holds, something to visit: True for parts, False for constants.
+
+    Raises:
+        ModuleError: it is neither; the message names the field.
+    """
+    kind = type(value)
+    known = _known.get(kind)
+    if known is None and kind not in _known:
+        known = _known[kind] = _classify(kind)
+    if known is not None:
+        return known
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if holds_parts(item, f"{where}[{key!r}]"):
+                raise ModuleError(
+                    f"[{where}] a dict cannot hold modules or parameters: use a list, a tuple, or a module with fields"
+                )
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        found = {holds_parts(item, f"{where}[{index}]") for index, item in enumerate(value) if item is not None}
+        if True in found and isinstance(value, (set, frozenset)):
+            raise ModuleError(f"[{where}] a set cannot hold modules or parameters: it has no order; use a list")
+        if len(found) == 2:
+            raise ModuleError(f"[{where}] modules and constants cannot share a list: use two fields")
+        return True in found
+    raise ModuleError(
+        f"[{where}] a field cannot hold a value of type {kind.__name__}: make it a Module or a Param, "
+        f"or mark it in the class body with `{where.rpartition('.')[2].partition('[')[0]} = field(skip=True)`"
+    )
+
+
+def _classify(kind: type) -> bool | None:
+    from .base import Module
+
+    if issubclass(kind, (*_PARTS, Module)):
+        return True
+    if issubclass(kind, _CONSTANTS):
+        return False
+    if issubclass(kind, type) or kind in (types.NotImplementedType, types.EllipsisType):
+        return False
+    return None

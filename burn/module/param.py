@@ -1,0 +1,369 @@
+"""Parameters: tensors with an identity, initialised when they are first needed."""
+
+import threading
+import weakref
+
+from burn.errors import AutodiffError, ModuleError
+from burn.tensor import Float, Kind, Tensor
+
+from .flag import Flag
+from .param_id import ParamId
+
+_KINDS = {Kind.Float: "float", Kind.Int: "int", Kind.Bool: "bool"}
+
+
+class _Lazy:
+    """The initialisation that a parameter and its clones share: it runs once, whoever asks first."""
+
+    __slots__ = ("__weakref__", "device", "handles", "init", "lock", "require_grad", "shape", "sources", "value")
+
+    def __init__(self, init, device, require_grad, shape, sources=()):
+        self.init = init
+        self.device = device
+        self.require_grad = require_grad
+        self.shape = shape
+        self.value = None
+        # Weak references. A parameter that was moved before it was initialised has the values of the one that it came
+        # from, as long as that one is around; otherwise it initialises where it is.
+        self.sources = sources
+        self.handles = weakref.WeakSet()
+        self.lock = threading.RLock()
+
+    def initialise(self) -> Tensor:
+        with self.lock:
+            if self.value is None:
+                self.value = self._checked(self._create())
+                self.init, self.sources = None, ()
+            return self.value
+
+    def _create(self) -> Tensor:
+        require_grad = self.require_grad and self.device.is_autodiff()
+        source = next(filter(None, (reference() for reference in self.sources)), None)
+        if source is None:
+            return self.init(self.device, require_grad)
+        return _with_grad(source.initialise().to_device(self.device).detach(), require_grad)
+
+    def _checked(self, value: Tensor) -> Tensor:
+        if tuple(value.shape) != self.shape:
+            raise ModuleError(
+                f"[Param] the initialiser must give the shape {list(self.shape)} that was declared, "
+                f"got {list(value.shape)}"
+            )
+        return value
+
+
+class Param:
+    """A parameter of a module: an id, a tensor that may not exist yet, and whether it is to be trained.
+
+    Parameters do not change: every method returns a new one, and a clone shares the tensor, initialised or not.
+    `val()` is the tensor; methods of the tensor (`grad`, `dims`, ...) also work on the parameter itself.
+    Mirrors `burn::module::Param`.
+
+    >>> from burn.tensor import Tensor
+    >>> from burn.device import Device
+    >>> param = Param.from_tensor(Tensor.ones([2, 3], Device.flex()))
+    >>> param.shape, param.kind, param.is_active()
+    ((2, 3), 'float', True)
+    """
+
+    __slots__ = ("__weakref__", "_active", "_lazy", "_load", "_save", "_value", "id", "kind")
+
+    def __init__(self, id: ParamId, value: Tensor | None, active: bool, kind: str, lazy=None, load=None, save=None):
+        """Use `initialized`, `from_tensor`, `from_data`, `uninitialized` or `from_bool`."""
+        self.id = id
+        self.kind = kind
+        self._value = value
+        self._active = active
+        self._lazy = lazy
+        self._load = load
+        self._save = save
+        if lazy is not None:
+            lazy.handles.add(self)
+
+    @staticmethod
+    def initialized(id: ParamId, value: Tensor) -> "Param":
+        """A parameter with this id and tensor; a Float one is active if the tensor requires a gradient."""
+        kind = _KINDS[value.dtype.kind]
+        return Param(id, value, kind == "float" and value.is_require_grad(), kind)
+
+    @staticmethod
+    def from_tensor(tensor: Tensor) -> "Param":
+        """A parameter with a new id; a Float one is active, and requires a gradient if the tensor has autodiff.
+
+        Args:
+            tensor: any shape.
+
+        Raises:
+            AutodiffError: the tensor is the result of recorded operations.
+        """
+        kind = _KINDS[tensor.dtype.kind]
+        if kind == "float":
+            tensor = _with_grad(tensor, True)
+        return Param(ParamId(), tensor, kind == "float", kind)
+
+    @staticmethod
+    def from_data(data, device) -> "Param":
+        """A parameter with a new id from nested lists, an array or a TensorData."""
+        return Param.from_tensor(Tensor.from_data(data, device))
+
+    @staticmethod
+    def from_bool(value: bool) -> Flag:
+        """A flag."""
+        return Flag(value)
+
+    @staticmethod
+    def uninitialized(id: ParamId, init, device, is_require_grad: bool, shape, kind: Kind = Float) -> "Param":
+        """A parameter whose tensor is made when it is first needed.
+
+        Args:
+            id: the id.
+            init: called as ``init(device, require_grad)``; returns the tensor, made on the device it is given.
+            device: where to initialise; it may change until then.
+            is_require_grad: whether the parameter is active; the tensor requires a gradient if the device has autodiff.
+            shape: the shape that ``init`` gives.
+            kind: the kind of tensor that ``init`` gives.
+        """
+        active = is_require_grad and kind is Float
+        return Param(id, None, active, _KINDS[kind], _Lazy(init, device, active, tuple(shape)))
+
+    def val(self) -> Tensor:
+        """The tensor, initialised now if need be."""
+        value = self._value
+        return value if value is not None else self._initialise()
+
+    base = val
+
+    def _initialise(self) -> Tensor:
+        lazy = self._lazy
+        with lazy.lock:
+            value = lazy.initialise()
+            if self._value is None:
+                # Clones share the tensor; only one that was frozen or unfrozen meanwhile needs its own leaf.
+                self._value = value if self._active == lazy.require_grad else self._graded(value)
+                lazy.handles.discard(self)
+            return self._value
+
+    def _graded(self, value: Tensor) -> Tensor:
+        return _with_grad(value, self._active) if self.kind == "float" else value
+
+    def is_initialized(self) -> bool:
+        """Whether the tensor exists."""
+        return self._value is not None or self._lazy.value is not None
+
+    def is_active(self) -> bool:
+        """Whether the parameter is to be trained; `valid()` keeps it, `freeze()` and `set_require_grad` change it."""
+        return self._active
+
+    @property
+    def shape(self):
+        """The shape; nothing is initialised."""
+        return self.lazy_shape() if self._value is None else self._value.shape
+
+    @property
+    def device(self):
+        """The device of the tensor, or where it would be initialised."""
+        return self.lazy_device()
+
+    def lazy_shape(self) -> tuple:
+        """The shape as a tuple; nothing is initialised."""
+        return self._lazy.shape if self._value is None else tuple(self._value.shape)
+
+    def lazy_device(self):
+        """The device of the tensor, or where it would be initialised."""
+        return self._lazy.device if self._value is None else self._value.device
+
+    def num_elements(self) -> int:
+        """Number of elements; nothing is initialised."""
+        count = 1
+        for size in self.lazy_shape():
+            count *= size
+        return count
+
+    def clone(self) -> "Param":
+        """Another handle with the same id; both share the tensor, or the initialisation that is still to come."""
+        return self._copy()
+
+    def map(self, f) -> "Param":
+        """A parameter with the tensor ``f(val())``, the same id and the same trainability."""
+        return self.with_value(f(self.val()))
+
+    def with_value(self, value: Tensor) -> "Param":
+        """A parameter with another tensor, the same id, hooks and trainability.
+
+        The tensor becomes a leaf that requires a gradient if the parameter is active and the tensor has autodiff.
+        """
+        kind = _KINDS[value.dtype.kind]
+        if kind == "float":
+            value = _with_grad(value, self._active)
+        return Param(self.id, value, self._active and kind == "float", kind, None, self._load, self._save)
+
+    def into_value(self) -> Tensor:
+        """The tensor."""
+        return self.val()
+
+    def consume(self) -> tuple[ParamId, Tensor, "Param"]:
+        """Id, tensor, and the mapper that `from_mapped_value` needs to rebuild the parameter."""
+        return self.id, self.val(), self
+
+    @staticmethod
+    def from_mapped_value(id: ParamId, value: Tensor, mapper: "Param") -> "Param":
+        """Rebuilds a parameter after `consume`: hooks and trainability are those of the mapper."""
+        param = mapper.with_value(value)
+        param.id = id
+        return param
+
+    def set_require_grad(self, require_grad: bool) -> "Param":
+        """The parameter switched on or off for training; on a plain device only the setting changes.
+
+        Raises:
+            AutodiffError: the tensor is the result of recorded operations and cannot become a leaf.
+        """
+        if self.kind != "float":
+            return self
+        param = self._copy()
+        param._active = bool(require_grad)
+        if self._value is not None:
+            param._value = _with_grad(self._value, param._active)
+        return param
+
+    def load_mapper(self, f) -> "Param":
+        """Sets the function that turns a recorded tensor into the parameter's."""
+        param = self._copy()
+        param._load = f
+        return param
+
+    def save_mapper(self, f) -> "Param":
+        """Sets the function that turns the parameter's tensor into the recorded one."""
+        param = self._copy()
+        param._save = f
+        return param
+
+    def init_mapper(self, f) -> "Param":
+        """The parameter with ``f`` applied to its tensor, now or when it is initialised."""
+        if self.is_initialized():
+            return self.map(f)
+        before = self._lazy
+
+        def init(device, require_grad):
+            value = before.initialise()
+            if value.device != device:
+                value = value.to_device(device)
+            return _with_grad(f(value.detach().set_require_grad(False)), require_grad)
+
+        lazy = _Lazy(init, before.device, before.require_grad, _shape_after(f, before.shape, before.device))
+        return Param(self.id, None, self._active, self.kind, lazy, self._load, self._save)
+
+    def transform_for_load(self, tensor: Tensor, id: ParamId) -> "Param":
+        """The parameter with a recorded tensor and id: moved to its device, load hook applied, trainability kept."""
+        device = self.lazy_device()
+        if tensor.device != device:
+            tensor = tensor.to_device(device).detach()
+        if device.is_autodiff() and not tensor.is_autodiff():
+            tensor = tensor.autodiff()
+        if self._load is not None:
+            tensor = self._load(tensor)
+        param = self.with_value(tensor)
+        param.id = id
+        return param
+
+    def transform_for_save(self) -> Tensor:
+        """The tensor as records hold it."""
+        return self.val() if self._save is None else self._save(self.val())
+
+    def record_shape(self) -> tuple:
+        """The shape that records hold; nothing is initialised."""
+        if self._save is None:
+            return self.lazy_shape()
+        return _shape_after(self._save, self.lazy_shape(), self.lazy_device())
+
+    def to_device(self, device) -> "Param":
+        """The parameter on another device: gradients flow back to this one, so the result cannot be optimised.
+
+        One that is not initialised, and has no clones, just changes where it initialises.
+        """
+        return self._moved_lazily(device) or self._replaced(self.val().to_device(device))
+
+    def fork(self, device) -> "Param":
+        """An independent parameter on another device: its own leaf, with the same id."""
+        moved = self._moved_lazily(device)
+        if moved is not None:
+            return moved
+        value = self.val().to_device(device)
+        return self._replaced(self._graded(value.detach()) if self.kind == "float" else value)
+
+    def valid(self) -> "Param":
+        """The parameter without autodiff."""
+        return self._replaced(self.val().inner())
+
+    def train(self) -> "Param":
+        """The parameter with autodiff, requiring a gradient if it is active.
+
+        Raises:
+            AutodiffError: the tensor is the result of recorded operations.
+        """
+        value = self.val().autodiff()
+        return self._replaced(self._graded(value))
+
+    def _replaced(self, value: Tensor) -> "Param":
+        return Param(self.id, value, self._active, self.kind, None, self._load, self._save)
+
+    def _copy(self) -> "Param":
+        lazy = self._lazy if self._value is None else None
+        return Param(self.id, self._value, self._active, self.kind, lazy, self._load, self._save)
+
+    def _moved_lazily(self, device) -> "Param | None":
+        if self.is_initialized() or len(self._lazy.handles) > 1:
+            return None
+        lazy = self._lazy
+        device = device.autodiff() if lazy.device.is_autodiff() else device.inner()
+        moved = _Lazy(lazy.init, device, lazy.require_grad, lazy.shape, (weakref.ref(lazy), *lazy.sources))
+        return Param(self.id, None, self._active, self.kind, moved, self._load, self._save)
+
+    def _format(self, settings) -> str:
+        shape = self.lazy_shape()
+        text = f"rank: {len(shape)}, shape: {list(shape)}, kind: {self.kind}"
+        return f"ParamTensor {{{text}, id: {self.id}}}" if settings.get("show_param_id") else f"ParamTensor {{{text}}}"
+
+    def __getattr__(self, name):
+        if name.startswith("_"):  # protocols such as __array__ must not initialise by accident
+            raise AttributeError(f"'Param' object has no attribute {name!r}")
+        return getattr(self.val(), name)
+
+    def __repr__(self):
+        hooks = f"load: {str(self._load is not None).lower()}, save: {str(self._save is not None).lower()}"
+        return f"Param: {self.id} - ParamMapper {{ {hooks} }}"
+
+    def __str__(self):
+        return f"Param: {self.id}"
+
+    def __reduce__(self):
+        # An autodiff leaf would refuse to be pickled; trainability travels in the parameter.
+        return _restore, (self.id, self.val().inner(), self._active, self._load, self._save)
+
+    def __copy__(self):
+        return self._copy()
+
+    def __deepcopy__(self, memo):
+        return self._copy()
+
+
+def _restore(id, value, active, load, save):
+    return Param(id, value, active, _KINDS[value.dtype.kind], None, load, save)
+
+
+def _with_grad(tensor: Tensor, require_grad: bool) -> Tensor:
+    """The tensor with the retention asked for, as far as it has autodiff."""
+    if not tensor.is_autodiff() or tensor.is_require_grad() == require_grad:
+        return tensor
+    if require_grad and tensor.is_tracked():
+        raise AutodiffError(
+            "[Param] the tensor is the result of recorded operations and cannot be trained: "
+            "use fork() in place of to_device(), or detach() it"
+        )
+    return tensor.set_require_grad(require_grad)
+
+
+def _shape_after(f, shape: tuple, device) -> tuple:
+    """The shape that ``f`` makes of ``shape``, found on a tensor that is a single element seen many times."""
+    seen = Tensor.zeros([1] * len(shape), device.inner()).expand(list(shape))
+    return tuple(f(seen).shape)

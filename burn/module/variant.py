@@ -1,0 +1,53 @@
+"""Enums whose variants hold a module each."""
+
+from burn._annotations import own_annotations
+
+from .base import Module
+from .display import Content
+from .field import field
+
+
+class EnumModule(Module):
+    """Base of enums of modules: each annotation of the class is a variant that holds a module of that type.
+
+    The variant's name is part of the paths of the parameters, and it is fixed once the module exists. The module in a
+    variant is its attribute `module`. Mirrors a Rust enum with ``#[derive(Module)]``.
+
+    >>> from burn.module import EnumModule, Module
+    >>> class Small(Module):
+    ...     def forward(self, x):
+    ...         return x + 1
+    >>> class Choice(EnumModule):
+    ...     Small: Small
+    ...     def forward(self, x):
+    ...         return self.module(x)
+    >>> choice = Choice.Small(Small())
+    >>> isinstance(choice, Choice), choice(1)
+    (True, 2)
+    """
+
+    __match_args__ = ("module",)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if EnumModule in cls.__bases__:
+            for name in own_annotations(cls):
+                setattr(cls, name, _variant(cls, name))
+
+    def _all_fields(self, content: Content) -> Content:
+        return content.add("_0", self.module)
+
+
+def _variant(base: type, name: str) -> type:
+    def __init__(self, module: Module):
+        self.module = module
+
+    namespace = {
+        "__init__": __init__,
+        "__module__": base.__module__,
+        "__qualname__": f"{base.__qualname__}.{name}",
+        "module": field(name=name),
+        "_container_type": f"Enum:{base.__name__}",
+        "__doc__": f"The variant ``{name}``.",
+    }
+    return type(base)(name, (base,), namespace)

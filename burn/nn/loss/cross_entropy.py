@@ -1,0 +1,158 @@
+"""The cross entropy of class targets."""
+
+import math
+
+import numpy as np
+
+from burn.config import F32, Config
+from burn.errors import KindError, OutOfBoundsError, ShapeError
+from burn.module import ONE_LINE, Module
+from burn.tensor import DType, Int, Tensor
+from burn.tensor.activation import log_softmax
+
+from .._checks import check_float, check_tensor
+
+
+class CrossEntropyLossConfig(Config):
+    """Configuration of `CrossEntropyLoss`. Mirrors `burn::nn::loss::CrossEntropyLossConfig`.
+
+    Attributes:
+        pad_tokens: targets that leave the loss; they need not be classes.
+        weights: one positive weight a class.
+        smoothing: share of the target that is spread over all classes, from 0 to 1.
+        logits: whether the input holds logits, or probabilities.
+
+    >>> CrossEntropyLossConfig(smoothing=0.5).init()
+    CrossEntropyLoss {pad_tokens: None, weights: None, smoothing: 0.5, logits: true}
+    """
+
+    pad_tokens: list[int] | None = None
+    weights: list[F32] | None = None
+    smoothing: F32 | None = None
+    logits: bool = True
+
+    def init(self, device=None) -> "CrossEntropyLoss":
+        """The loss, its weights on a device (the default one if None).
+
+        Raises:
+            ValueError: a smoothing outside [0, 1], or a weight that is not positive.
+        """
+        if self.smoothing is not None and not 0.0 <= self.smoothing <= 1.0:
+            raise ValueError(f"[CrossEntropyLossConfig] 'smoothing' must be from 0 to 1, got {self.smoothing}")
+        weights = None
+        if self.weights is not None:
+            if not all(weight > 0.0 for weight in self.weights):
+                raise ValueError(f"[CrossEntropyLossConfig] 'weights' must all be positive, got {self.weights}")
+            weights = Tensor.from_data(np.asarray(self.weights, np.float32), device)
+        return CrossEntropyLoss(self.pad_tokens, weights, self.smoothing, self.logits)
+
+
+class CrossEntropyLoss(Module):
+    """The mean over the batch of ``-log p[target]``. Mirrors `burn::nn::loss::CrossEntropyLoss`.
+
+    With weights, each row counts as much as the weight of its target, in the sum and in the divisor. Rows whose
+    target is a pad token leave both; if no row remains the result is NaN. With smoothing ``a`` the target is
+    ``(1 - a)`` on its class plus ``a / classes`` on every class.
+    """
+
+    pad_tokens: list[int] | None
+    weights: Tensor | None
+    smoothing: float | None
+    logits: bool
+
+    def __init__(self, pad_tokens=None, weights=None, smoothing=None, logits=True):
+        self.pad_tokens = None if pad_tokens is None else [int(token) for token in pad_tokens]
+        self.weights = weights
+        self.smoothing = smoothing
+        self.logits = logits
+
+    def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """The loss.
+
+        # Shapes
+
+        - logits: Float [batch, classes]; logits, or probabilities if the config says so
+        - targets: Int [batch]; class numbers or pad tokens
+        - output: [1]
+
+        Raises:
+            IndexError: a target that is neither a class nor a pad token; the message names it.
+        """
+        self._check(logits, targets)
+        log_p = log_softmax(logits, 1) if self.logits else logits.clamp_min(_floor(logits.dtype)).log()
+        padded = self._padding(targets)
+        classes = targets if padded is None else targets.mask_fill(padded, 0)
+        weights = None if self.weights is None else self.weights.cast(logits.dtype)
+        try:
+            terms = self._terms(log_p, classes, weights)
+            counts = None if weights is None else weights.select(0, classes)
+        except IndexError as error:
+            raise self._stray(targets, log_p._dims[1]) or error from error
+        if padded is None and counts is None:
+            return -terms.mean()
+        if counts is None:
+            counts = terms.inner().ones_like()
+        if padded is not None:
+            terms, counts = terms.mask_fill(padded, 0.0), counts.mask_fill(padded, 0.0)
+        return -(terms.sum() / counts.sum())
+
+    def _terms(self, log_p: Tensor, classes: Tensor, weights: Tensor | None) -> Tensor:
+        """The weighted, smoothed log probability of each row's target, [batch]."""
+        if weights is not None:
+            log_p = log_p * weights.unsqueeze(2)
+        batch, count = log_p._dims
+        terms = log_p.gather(1, classes.reshape([batch, 1])).reshape([batch])
+        if self.smoothing:
+            spread = log_p.sum_dim(1).reshape([batch]) * (self.smoothing / count)
+            terms = terms * (1.0 - self.smoothing) + spread
+        return terms
+
+    def _padding(self, targets: Tensor) -> Tensor | None:
+        """True where the target is a pad token; None without pad tokens."""
+        padded = None
+        for token in self.pad_tokens or ():
+            here = targets.equal_scalar(token)
+            padded = here if padded is None else padded.bool_or(here)
+        return padded
+
+    def _check(self, logits: Tensor, targets: Tensor) -> None:
+        check_float("CrossEntropyLoss", logits, "logits")
+        check_tensor("CrossEntropyLoss", targets, "targets")
+        if targets.kind is not Int:
+            raise KindError(f"[CrossEntropyLoss] 'targets' must be an Int tensor, got {targets.dtype.name}; use .int()")
+        if len(logits._dims) != 2:
+            raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {list(logits._dims)}")
+        if targets._dims != logits._dims[:1]:
+            raise ShapeError(
+                f"[CrossEntropyLoss] 'targets' must be [batch] with batch = {logits._dims[0]} as in logits, "
+                f"got shape {list(targets._dims)}"
+            )
+        if self.weights is not None and self.weights._dims != logits._dims[1:]:
+            raise ShapeError(
+                f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights._dims[0]} weights, "
+                f"got shape {list(logits._dims)}"
+            )
+
+    def _stray(self, targets: Tensor, classes: int) -> OutOfBoundsError | None:
+        """The error that names the first target that is neither a class nor a pad token."""
+        for position, target in enumerate(targets.tolist()):
+            if not 0 <= target < classes and target not in (self.pad_tokens or ()):
+                pads = f" or a pad token of {self.pad_tokens}" if self.pad_tokens else ""
+                return OutOfBoundsError(
+                    f"[CrossEntropyLoss] 'targets' must be classes from 0 to {classes - 1}{pads}, "
+                    f"got {target} at position {position}"
+                )
+        return None
+
+    def custom_settings(self):
+        return ONE_LINE
+
+    def custom_content(self, content):
+        pads = "None" if self.pad_tokens is None else f"Vec<0..{len(self.pad_tokens)}>"
+        content.add("pad_tokens", pads).add("weights", self.weights)
+        return content.add("smoothing", self.smoothing).add("logits", self.logits)
+
+
+def _floor(dtype: DType) -> float:
+    """The smallest probability whose logarithm is taken: the root of the smallest normal number."""
+    return math.sqrt(dtype.finfo()[3])

@@ -1,0 +1,36 @@
+"""How element losses become one number."""
+
+import enum
+
+from burn.tensor import Tensor
+
+
+class Reduction(enum.Enum):
+    """How a loss sums up its elements. Mirrors `burn::nn::loss::Reduction`.
+
+    ``Mean`` divides by the number of elements, ``BatchMean`` by the size of the first axis; ``Auto`` is what suits
+    the loss: ``Mean``, except for the Kullback-Leibler divergence.
+    """
+
+    Mean = "Mean"
+    Sum = "Sum"
+    BatchMean = "BatchMean"
+    Auto = "Auto"
+
+
+def reduce(loss: str, elements: Tensor, reduction: Reduction) -> Tensor:
+    """The mean or the sum of element losses.
+
+    # Shapes
+
+    - elements: any shape
+    - output: [1]
+
+    Raises:
+        ValueError: ``BatchMean``, or something that is no Reduction.
+    """
+    if reduction is Reduction.Mean or reduction is Reduction.Auto:
+        return elements.mean()
+    if reduction is Reduction.Sum:
+        return elements.sum()
+    raise ValueError(f"[{loss}] 'reduction' must be Reduction.Mean, Sum or Auto, got {reduction}")

@@ -1,0 +1,29 @@
+"""Optimizers, the containers of gradients, and the records of optimizer states (Burn: `burn::optim`)."""
+
+from burn.optim import decay, momentum
+from burn.optim.adam import Adam, AdamConfig, AdamState
+from burn.optim.adamw import AdamW, AdamWConfig
+from burn.optim.base import Optimizer
+from burn.optim.grad_accum import GradientsAccumulator
+from burn.optim.grads import GradientsParams
+from burn.optim.module_optimizer import ModuleOptimizer
+from burn.optim.record import OptimizerRecord
+from burn.optim.sgd import Sgd, SgdConfig, SgdState
+
+__all__ = [
+    "Adam",
+    "AdamConfig",
+    "AdamState",
+    "AdamW",
+    "AdamWConfig",
+    "GradientsAccumulator",
+    "GradientsParams",
+    "ModuleOptimizer",
+    "Optimizer",
+    "OptimizerRecord",
+    "Sgd",
+    "SgdConfig",
+    "SgdState",
+    "decay",
+    "momentum",
+]

@@ -1,0 +1,58 @@
+"""Hyper-parameters in single precision, as Burn holds them: the factors made of them decide the last bits of a step."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+_F32 = struct.Struct("f")
+
+
+def to_f32(value: float) -> float:
+    """The single-precision number nearest to `value`."""
+    return _F32.unpack(_F32.pack(value))[0]
+
+
+def powi_f32(base: float, exponent: int) -> float:
+    """`base ** exponent` by repeated squaring in single precision."""
+    result = 1.0
+    while True:
+        if exponent & 1:
+            result = to_f32(result * base)
+        exponent >>= 1
+        if not exponent:
+            return result
+        base = to_f32(base * base)
+
+
+def finite(owner: str, name: str, value: float) -> float:
+    """`value`, which must be a finite number.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"[{owner}] '{name}' must be a finite number, got {value}")
+    return float(value)
+
+
+def share(owner: str, name: str, value: float) -> float:
+    """`value`, which must lie in [0, 1).
+
+    Raises:
+        ValueError: if it does not.
+    """
+    if not 0 <= value < 1:
+        raise ValueError(f"[{owner}] '{name}' must be in [0, 1), got {value}")
+    return float(value)
+
+
+def not_negative(owner: str, name: str, value: float) -> float:
+    """`value`, which must be a finite number of at least 0.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if not (value >= 0 and math.isfinite(value)):
+        raise ValueError(f"[{owner}] '{name}' must be a finite number of at least 0, got {value}")
+    return float(value)

@@ -1,0 +1,48 @@
+"""`GradientsAccumulator`: the sum of the gradients of several backward passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burn.module import ModuleVisitor, Param
+from burn.optim.grads import GradientsParams
+
+if TYPE_CHECKING:
+    from burn.module import Module
+
+
+class GradientsAccumulator:
+    """Sums gradients, so that several small batches make one step (Burn: `GradientsAccumulator`).
+
+    Gradients are added, not averaged: divide the loss by the number of batches for a mean.
+
+    Example:
+        >>> accumulator = GradientsAccumulator()
+        >>> accumulator.grads().is_empty()
+        True
+    """
+
+    def __init__(self) -> None:
+        self._sum = GradientsParams()
+
+    def accumulate(self, module: Module, grads: GradientsParams) -> None:
+        """Add the gradients of a module's parameters; gradients of others are dropped."""
+        module.visit(_Adder(self._sum, grads))
+
+    def grads(self) -> GradientsParams:
+        """The sum; the accumulator is empty afterwards."""
+        result, self._sum = self._sum, GradientsParams()
+        return result
+
+
+class _Adder(ModuleVisitor):
+    def __init__(self, total: GradientsParams, grads: GradientsParams) -> None:
+        self._total = total
+        self._grads = grads
+
+    def visit_float(self, param: Param) -> None:
+        grad = self._grads.remove(param.id)
+        if grad is None:
+            return
+        before = self._total.remove(param.id)
+        self._total.register(param.id, grad if before is None else before + grad)

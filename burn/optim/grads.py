@@ -1,0 +1,119 @@
+"""`GradientsParams`: gradients by parameter id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from burn.module import ModuleVisitor, Param, ParamId
+from burn.tensor import Gradients, Tensor
+
+if TYPE_CHECKING:
+    from burn.device import Device
+    from burn.module import Module
+
+
+class GradientsParams:
+    """Gradients of parameters, without autodiff, by the parameters' ids (Burn: `GradientsParams`).
+
+    Example:
+        >>> from burn.device import Device
+        >>> from burn.nn import LinearConfig
+        >>> device = Device.flex().autodiff()
+        >>> model = LinearConfig(2, 1).init(device)
+        >>> grads = model(Tensor.ones([1, 2], device)).sum().backward()
+        >>> grads = GradientsParams.from_grads(grads, model)
+        >>> len(grads), grads.get(model.weight.id).shape
+        (2, Shape([2, 1]))
+    """
+
+    def __init__(self) -> None:
+        self._grads: dict[ParamId, Tensor] = {}
+
+    @classmethod
+    def from_grads(cls, grads: Gradients, module: Module) -> GradientsParams:
+        """The gradients of a module's parameters, taken out of `grads`.
+
+        Parameters that do not require a gradient or did not take part are left out.
+        """
+        return cls.from_module(grads, module)
+
+    @classmethod
+    def from_module(cls, grads: Gradients, module: Module) -> GradientsParams:
+        """As `from_grads`; what belongs to other modules stays in `grads`, for several modules of one backward pass."""
+        collector = _Collector(grads, None)
+        module.visit(collector)
+        return collector.result
+
+    @classmethod
+    def from_params(cls, grads: Gradients, module: Module, ids: Iterable[ParamId]) -> GradientsParams:
+        """As `from_module`, for the parameters of the module with these ids."""
+        collector = _Collector(grads, set(ids))
+        module.visit(collector)
+        return collector.result
+
+    def get(self, id: ParamId) -> Tensor | None:
+        """The gradient of a parameter; None if there is none."""
+        return self._grads.get(id)
+
+    def remove(self, id: ParamId) -> Tensor | None:
+        """Take the gradient of a parameter out; None if there is none."""
+        return self._grads.pop(id, None)
+
+    def register(self, id: ParamId, tensor: Tensor) -> None:
+        """Set the gradient of a parameter, replacing one that is there.
+
+        Raises:
+            AutodiffError: if `tensor` has autodiff.
+        """
+        if tensor.is_autodiff():
+            from burn.errors import AutodiffError
+
+            raise AutodiffError(
+                "[register] 'tensor' must be without autodiff, got an autodiff tensor; use tensor.inner()"
+            )
+        self._grads[id] = tensor
+
+    def is_empty(self) -> bool:
+        """Whether there is no gradient."""
+        return not self._grads
+
+    def to_device(self, device: Device, module: Module) -> GradientsParams:
+        """Move the gradients of a module's parameters; others stay where they are."""
+        module.visit(_Mover(self._grads, device))
+        return self
+
+    def __len__(self) -> int:
+        return len(self._grads)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"GradientsParams(len={len(self)})"
+
+
+class _Collector(ModuleVisitor):
+    def __init__(self, grads: Gradients, ids: set[ParamId] | None) -> None:
+        self._grads = grads
+        self._ids = ids
+        self.result = GradientsParams()
+
+    def visit_float(self, param: Param) -> None:
+        # A parameter that is not initialised was in no forward pass: initialising it here would be for nothing.
+        if not param.is_initialized() or (self._ids is not None and param.id not in self._ids):
+            return
+        grad = param.val().grad_remove(self._grads)
+        if grad is not None:
+            self.result._grads[param.id] = grad
+
+
+class _Mover(ModuleVisitor):
+    def __init__(self, grads: dict[ParamId, Tensor], device: Device) -> None:
+        self._grads = grads
+        self._device = device
+
+    def visit_float(self, param: Param) -> None:
+        grad = self._grads.get(param.id)
+        if grad is not None:
+            self._grads[param.id] = grad.to_device(self._device)

@@ -1,0 +1,137 @@
+"""Files that appear under their name only when they are complete."""
+
+import contextlib
+import itertools
+import os
+import stat
+
+_counter = itertools.count()
+
+
+class AtomicFile:
+    """Writes to a scratch file beside the destination and moves it there when it is complete.
+
+    Used as a context manager it commits at the end of the block, and removes the scratch file when the block raises.
+    A process that is killed leaves the destination as it was (and the scratch file behind). A symbolic link at the
+    destination is replaced by a regular file; the permission bits of a regular file there are kept.
+
+    Mirrors `burn_pack::AtomicFile`. Errors are plain `OSError`.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.txt")
+    >>> with AtomicFile(path) as file:
+    ...     _ = file.write(b"all or nothing")
+    >>> os.listdir(os.path.dirname(path)), os.path.getsize(path)
+    (['a.txt'], 14)
+    """
+
+    def __init__(self, destination, overwrite: bool = True):
+        """Opens the scratch file.
+
+        Args:
+            destination: path of the file to make.
+            overwrite: replace what is there; otherwise the commit raises FileExistsError.
+
+        Raises:
+            OSError: the directory is missing or not writable, or the path names no file.
+        """
+        self.destination = os.fspath(destination)
+        self.overwrite = overwrite
+        directory, name = os.path.split(self.destination)
+        if name in ("", ".", ".."):
+            raise OSError(f"cannot write to {self.destination!r}: not a file path")
+        self._directory = directory or "."
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        while True:
+            self._scratch = os.path.join(directory, f"{name}.{os.getpid()}-{next(_counter)}.tmp")
+            try:
+                descriptor = os.open(self._scratch, flags, 0o666)
+                break
+            except FileExistsError:
+                continue
+        self.file = os.fdopen(descriptor, "wb", buffering=0)
+
+    @classmethod
+    def create(cls, destination) -> tuple["AtomicFile", object]:
+        """A guard for ``destination`` and the open file to write to."""
+        guard = cls(destination)
+        return guard, guard.file
+
+    def path(self) -> str:
+        """Path of the scratch file."""
+        return self._scratch
+
+    def commit(self):
+        """Flushes to disk and moves the file to its destination, replacing what is there."""
+        self._publish(overwrite=True)
+
+    def commit_new(self):
+        """Flushes to disk and moves the file to its destination; FileExistsError if anything is there."""
+        self._publish(overwrite=False)
+
+    def discard(self):
+        """Removes the scratch file, as far as that is possible; does nothing after a commit."""
+        self.file.close()
+        if self._scratch is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._scratch)
+            self._scratch = None
+
+    def __enter__(self):
+        return self.file
+
+    def __exit__(self, kind, value, traceback):
+        if kind is None:
+            self._publish(self.overwrite)
+        else:
+            self.discard()
+
+    def _publish(self, overwrite: bool):
+        try:
+            os.fsync(self.file.fileno())
+            self._keep_permissions()
+            self.file.close()
+            self._move(overwrite)
+        except BaseException:
+            self.discard()
+            raise
+        self._scratch = None
+        self._sync_directory()
+
+    def _keep_permissions(self):
+        try:
+            status = os.lstat(self.destination)
+        except FileNotFoundError:
+            return
+        if stat.S_ISREG(status.st_mode) and hasattr(os, "fchmod"):
+            os.fchmod(self.file.fileno(), stat.S_IMODE(status.st_mode))
+
+    def _move(self, overwrite: bool):
+        if overwrite:
+            os.replace(self._scratch, self.destination)
+            return
+        # A hard link refuses an existing name in one step; file systems without links get the two-step form.
+        try:
+            os.link(self._scratch, self.destination, follow_symlinks=False)
+        except FileExistsError:
+            raise
+        except (OSError, NotImplementedError, AttributeError):
+            if os.path.lexists(self.destination):
+                raise FileExistsError(f"{self.destination!r} exists already") from None
+            os.rename(self._scratch, self.destination)
+        else:
+            os.unlink(self._scratch)
+
+    def _sync_directory(self):
+        if os.name != "posix":
+            return
+        try:
+            descriptor = os.open(self._directory, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise OSError(
+                f"{self.destination!r} was saved, but its directory could not be flushed to disk: {error}"
+            ) from error

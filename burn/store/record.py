@@ -1,0 +1,235 @@
+"""Records: the parameters of a module, apart from it."""
+
+import enum
+
+from burn.errors import RecordValidationError
+from burn.module.group import ParamGroup
+from burn.module.param import Param
+from burn.module.param_id import ParamId
+from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
+from burn.tensor import DType, Tensor
+
+from .pack import PackDType, PackTensor, Reader, Writer
+
+_KIND_OF = {"F": "float", "B": "bool", "I": "int", "U": "int", "Q": "quantized"}
+
+
+class DTypePolicy(enum.Enum):
+    """Which dtype loaded parameters have. Mirrors `burn::store::DTypePolicy`."""
+
+    FromRecord = 0
+    CastToModule = 1
+
+
+class ModuleRecord:
+    """The parameters of a module with their paths and ids, and how to load them.
+
+    Made by `Module.into_record()` or read from a burnpack file; `Module.load_record()` applies it. The options return
+    a changed record and are not saved. Mirrors `burn::store::ModuleRecord`.
+
+    >>> from burn.nn import LinearConfig
+    >>> record = LinearConfig(2, 3).init().into_record()
+    >>> len(record), record.paths()
+    (2, ['weight', 'bias'])
+    """
+
+    __slots__ = ("_cast", "_entries", "_partial", "_unused", "_validate")
+
+    def __init__(self, entries=()):
+        """A record of PackTensors named by path, in visit order."""
+        self._entries: list[PackTensor] = list(entries)
+        self._cast = False
+        self._partial = False
+        self._unused = False
+        self._validate = True
+
+    @classmethod
+    def from_module(cls, module, group: ParamGroup | None = None) -> "ModuleRecord":
+        """The parameters of a module, or of a group of them, as records hold them."""
+        collect = _Collect(ParamGroup.all() if group is None else group)
+        module.visit(collect)
+        return cls(collect.entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def is_empty(self) -> bool:
+        """Whether the record holds nothing."""
+        return not self._entries
+
+    def paths(self) -> list[str]:
+        """The paths of the parameters, in the order of the record."""
+        return [entry.name for entry in self._entries]
+
+    def tensors(self) -> list[PackTensor]:
+        """The entries: path, dtype, shape, id and bytes of each parameter."""
+        return list(self._entries)
+
+    def with_dtype_policy(self, policy: DTypePolicy) -> "ModuleRecord":
+        """Sets which dtype loaded parameters have (default ``FromRecord``)."""
+        return self._with("_cast", policy is DTypePolicy.CastToModule)
+
+    def cast_to_module_dtype(self) -> "ModuleRecord":
+        """Converts to the dtypes of the module's parameters, which are initialised for it."""
+        return self.with_dtype_policy(DTypePolicy.CastToModule)
+
+    def allow_partial(self, allow: bool) -> "ModuleRecord":
+        """Whether parameters that the record lacks stay as they are (default False: they are an error)."""
+        return self._with("_partial", allow)
+
+    def allow_unused(self, allow: bool) -> "ModuleRecord":
+        """Whether entries that no parameter wants are passed over (default False: they are an error)."""
+        return self._with("_unused", allow)
+
+    def validate(self, validate: bool) -> "ModuleRecord":
+        """Whether wrong shapes and kinds are an error (default True), or leave the parameter as it is."""
+        return self._with("_validate", validate)
+
+    def into_bytes(self) -> bytearray:
+        """The record as a burnpack container in memory."""
+        return Writer(self._entries).into_bytes()
+
+    @classmethod
+    def from_bytes(cls, data) -> "ModuleRecord":
+        """Reads a burnpack container in memory.
+
+        Raises:
+            RecordIoError: the bytes are not a sound container.
+        """
+        return cls(Reader.from_bytes(data).in_file_order())
+
+    def save(self, path) -> None:
+        """Writes a burnpack file, which is always the old one or the new one, never a part.
+
+        Args:
+            path: destination, replaced if it exists; ``.bpk`` is appended where it has no extension.
+
+        Raises:
+            RecordIoError: the file cannot be written.
+        """
+        Writer(self._entries).write_to_file(path)
+
+    @classmethod
+    def load(cls, path) -> "ModuleRecord":
+        """Opens a burnpack file; tensors are read when the record is applied, from the file as it was opened.
+
+        Args:
+            path: the file; ``.bpk`` is appended if the path has no extension and names no existing file.
+
+        Raises:
+            RecordIoError: the file is missing, damaged, or of an older format.
+        """
+        return cls(Reader.from_file(path).in_file_order())
+
+    def apply(self, module):
+        """The module with the values of this record; the module itself stays as it was.
+
+        Each tensor goes to the device of its parameter, which takes the recorded id and keeps its own trainability.
+
+        Raises:
+            RecordValidationError: shapes or kinds that differ, parameters that the record lacks, or entries that no
+                parameter wants, unless the options allow them.
+            RecordIoError: the file of the record cannot be read any more.
+        """
+        mapper = _Apply({entry.name: entry for entry in self._entries}, self._cast)
+        loaded = module.map(mapper)
+        if self._validate and mapper.errors:
+            raise RecordValidationError(f"[load_record] the record does not fit the module: {'; '.join(mapper.errors)}")
+        if not self._partial and mapper.missing:
+            raise RecordValidationError(
+                f"[load_record] Missing tensors: {_names(mapper.missing)}; "
+                "load with allow_partial(True) to keep those parameters as they are"
+            )
+        if not self._unused and mapper.entries:
+            raise RecordValidationError(
+                f"[load_record] Unused tensors: {_names(sorted(mapper.entries))}; "
+                "load with allow_unused(True) to pass over them"
+            )
+        return loaded
+
+    def _with(self, option: str, value) -> "ModuleRecord":
+        record = ModuleRecord(self._entries)
+        for name in ("_cast", "_partial", "_unused", "_validate"):
+            setattr(record, name, getattr(self, name))
+        setattr(record, option, value)
+        return record
+
+    def __repr__(self):
+        return f"ModuleRecord({', '.join(f'{e.name}: {e.dtype} {list(e.shape)}' for e in self._entries)})"
+
+
+class _Collect(PathTracking, ModuleVisitor):
+    """Takes the values of a group of parameters, in the form that records hold."""
+
+    def __init__(self, group: ParamGroup):
+        super().__init__()
+        self.group = group
+        self.entries: list[PackTensor] = []
+
+    def visit_float(self, param: Param):
+        path = self.path()
+        if self.group.matches(param.id, path):
+            self.entries.append(pack_tensor(path, param.transform_for_save(), param.id))
+
+    visit_int = visit_bool = visit_float
+
+
+class _Apply(PathTracking, ModuleMapper):
+    """Puts recorded values into parameters, and keeps account of what did not fit."""
+
+    def __init__(self, entries: dict[str, PackTensor], cast: bool):
+        super().__init__()
+        self.entries = entries
+        self.cast = cast
+        self.missing: list[str] = []
+        self.errors: list[str] = []
+
+    def map_float(self, param: Param) -> Param:
+        path = self.path()
+        entry = self.entries.pop(path, None)
+        if entry is None:
+            self.missing.append(path)
+            return param
+        found, wanted = _KIND_OF[entry.dtype.name[0]], param.kind
+        expected = param.record_shape()
+        if tuple(entry.shape) != expected:
+            self.errors.append(f"{path}: shape mismatch, expected {list(expected)} but record has {list(entry.shape)}")
+        elif found != wanted and not (self.cast and wanted != "bool" and found != "quantized"):
+            self.errors.append(f"{path}: kind mismatch, the parameter is {wanted} but the record has {entry.dtype}")
+        else:
+            id = param.id if entry.param_id is None else ParamId(entry.param_id)
+            return param.transform_for_load(self._tensor(entry, param), id)
+        return param
+
+    map_int = map_bool = map_float
+
+    def _tensor(self, entry: PackTensor, param: Param) -> Tensor:
+        device = param.lazy_device()
+        tensor = unpack_tensor(entry, device, param.kind)
+        return tensor.cast(param.val().dtype) if self.cast and param.kind != "bool" else tensor
+
+
+def pack_tensor(name: str, tensor: Tensor, id: ParamId | None = None) -> PackTensor:
+    """A tensor as a container holds it; memory of the CPU is shared, not copied."""
+    store = tensor.dtype.record_name
+    dtype = PackDType("Bool", store[5:-1]) if store.startswith("Bool") else PackDType(store)
+    return PackTensor(name, dtype, tuple(tensor.shape), tensor.numpy(), None if id is None else id.val())
+
+
+def unpack_tensor(entry: PackTensor, device, kind: str | None = None) -> Tensor:
+    """A tensor on a device from a container's entry, in the recorded dtype (Bool: in the device's own store)."""
+    if entry.dtype.name == "QFloat":
+        raise RecordValidationError(
+            f"[load_record] {entry.name!r} is quantized ({entry.dtype}): this release has no quantized tensors yet; "
+            "save the model from Burn after dequantizing it"
+        )
+    array = entry.to_numpy()
+    if kind == "bool" or entry.dtype.name == "Bool":
+        # Any byte but 0 counts as true, so no Bool tensor holds anything else than 0 and 1.
+        flat = array.view("u1") if array.dtype.itemsize == 1 else array
+        return Tensor.from_data(flat != 0, device)
+    return Tensor.from_data(array, device, DType.of(entry.dtype.name.lower()))
+
+
+def _names(paths) -> str:
+    return "[" + ", ".join(f'"{path}"' for path in paths) + "]"

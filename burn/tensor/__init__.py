@@ -1,0 +1,20 @@
+"""Tensors: the data type that everything else is made of. Mirrors `burn::tensor`."""
+
+from burn.device import Device as Device
+from burn.device import DeviceConfig as DeviceConfig
+from burn.device import DeviceSettings as DeviceSettings
+from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
+from burn.tensor.data import TensorData as TensorData
+from burn.tensor.display import PrintOptions as PrintOptions
+from burn.tensor.display import set_print_options as set_print_options
+from burn.tensor.distribution import Distribution as Distribution
+from burn.tensor.dtype import Bool as Bool
+from burn.tensor.dtype import DType as DType
+from burn.tensor.dtype import Float as Float
+from burn.tensor.dtype import Int as Int
+from burn.tensor.dtype import Kind as Kind
+from burn.tensor.shape import Shape as Shape
+from burn.tensor.tensor import Tensor as Tensor
+
+from burn.tensor import activation as activation  # isort: skip
+from burn.tensor import module as module  # isort: skip

@@ -1,0 +1,316 @@
+"""Arithmetic, comparison and reduction methods of Tensor; each hands over to its op record."""
+
+from burn._ops import elementwise as ew
+from burn._ops import matmul as mm
+from burn._ops import reduce as rd
+from burn._ops.registry import OPS, check_kind
+from burn.errors import ShapeError
+from burn.tensor.shape import axis_of
+
+
+def _unary(op, text):
+    def method(self):
+        return op(self)
+
+    method.__name__ = method.__qualname__ = op.name
+    method.__doc__ = f"{text} Result in the same shape. Mirrors `Tensor::{op.name}`."
+    return method
+
+
+def _binary(op, text):
+    def method(self, other):
+        return op(self, other)
+
+    method.__name__ = method.__qualname__ = op.name
+    method.__doc__ = (
+        f"{text} `other` is a tensor of the same rank and dtype (sizes of 1 broadcast) or a number. Mirrors `Tensor::{op.name}`."
+    )
+    return method
+
+
+def _scalar(op):
+    def method(self, value):
+        return op.bridge(op, self, value)
+
+    base = op.name.removesuffix("_scalar")
+    method.__name__ = method.__qualname__ = op.name
+    method.__doc__ = f"`{base}` with a number. Mirrors `Tensor::{op.name}`."
+    return method
+
+
+class MathMethods:
+    """Methods of Tensor that compute."""
+
+    __slots__ = ()
+
+    add = _binary(ew.add, "Sum of each pair.")
+    sub = _binary(ew.sub, "Difference of each pair.")
+    mul = _binary(ew.mul, "Product of each pair.")
+    div = _binary(ew.div, "Quotient of each pair; Int tensors truncate toward zero.")
+    remainder = _binary(ew.remainder, "Remainder with the sign of the divisor.")
+    powi_int = _binary(ew.powi, "Integer power of each pair.")
+    atan2 = _binary(ew.atan2, "Angle of each point (other, self).")
+    max_pair = _binary(ew.max_pair, "Larger of each pair; NaN wins.")
+    min_pair = _binary(ew.min_pair, "Smaller of each pair; NaN wins.")
+    equal = _binary(ew.equal, "Whether the two are equal.")
+    not_equal = _binary(ew.not_equal, "Whether the two differ.")
+    greater = _binary(ew.greater, "Whether self is greater.")
+    greater_equal = _binary(ew.greater_equal, "Whether self is greater or equal.")
+    lower = _binary(ew.lower, "Whether self is lower.")
+    lower_equal = _binary(ew.lower_equal, "Whether self is lower or equal.")
+    bool_and = _binary(ew.bool_and, "Logical and.")
+    bool_or = _binary(ew.bool_or, "Logical or.")
+    bool_xor = _binary(ew.bool_xor, "Logical exclusive or.")
+    bitwise_and = _binary(OPS["bitwise_and"], "Bits set in both.")
+    bitwise_or = _binary(OPS["bitwise_or"], "Bits set in either.")
+    bitwise_xor = _binary(OPS["bitwise_xor"], "Bits set in one.")
+    bitwise_left_shift = _binary(OPS["bitwise_left_shift"], "Bits moved up.")
+    bitwise_right_shift = _binary(OPS["bitwise_right_shift"], "Bits moved down.")
+
+    add_scalar = _scalar(ew.add_scalar)
+    sub_scalar = _scalar(ew.sub_scalar)
+    mul_scalar = _scalar(ew.mul_scalar)
+    div_scalar = _scalar(ew.div_scalar)
+    remainder_scalar = _scalar(ew.remainder_scalar)
+    equal_scalar = equal_elem = _scalar(OPS["equal_scalar"])
+    not_equal_scalar = not_equal_elem = _scalar(OPS["not_equal_scalar"])
+    greater_scalar = greater_elem = _scalar(OPS["greater_scalar"])
+    greater_equal_scalar = greater_equal_elem = _scalar(OPS["greater_equal_scalar"])
+    lower_scalar = lower_elem = _scalar(OPS["lower_scalar"])
+    lower_equal_scalar = lower_equal_elem = _scalar(OPS["lower_equal_scalar"])
+    bitwise_and_scalar = _scalar(OPS["bitwise_and_scalar"])
+    bitwise_or_scalar = _scalar(OPS["bitwise_or_scalar"])
+    bitwise_xor_scalar = _scalar(OPS["bitwise_xor_scalar"])
+    bitwise_left_shift_scalar = _scalar(OPS["bitwise_left_shift_scalar"])
+    bitwise_right_shift_scalar = _scalar(OPS["bitwise_right_shift_scalar"])
+
+    neg = _unary(ew.neg, "Negation.")
+    abs = _unary(ew.abs_, "Absolute value.")
+    sign = _unary(ew.sign, "-1, 0 or 1.")
+    square = _unary(ew.square, "x * x.")
+    exp = _unary(ew.exp, "e to the power of each element.")
+    log = _unary(ew.log, "Natural logarithm.")
+    log1p = _unary(ew.log1p, "log(1 + x), exact near 0.")
+    sqrt = _unary(ew.sqrt, "Square root; its gradient at 0 is 0.")
+    recip = _unary(ew.recip, "1 / x.")
+    erf = _unary(ew.erf, "Error function.")
+    sin = _unary(ew.sin, "Sine.")
+    cos = _unary(ew.cos, "Cosine.")
+    tan = _unary(ew.tan, "Tangent.")
+    sinh = _unary(ew.sinh, "Hyperbolic sine.")
+    cosh = _unary(ew.cosh, "Hyperbolic cosine.")
+    tanh = _unary(ew.tanh, "Hyperbolic tangent.")
+    asin = _unary(ew.asin, "Arc sine.")
+    acos = _unary(ew.acos, "Arc cosine.")
+    atan = _unary(ew.atan, "Arc tangent.")
+    asinh = _unary(ew.asinh, "Inverse hyperbolic sine.")
+    acosh = _unary(ew.acosh, "Inverse hyperbolic cosine.")
+    atanh = _unary(ew.atanh, "Inverse hyperbolic tangent.")
+    round = _unary(ew.round_, "Nearest whole number, halves to even.")
+    floor = _unary(ew.floor, "Largest whole number not above.")
+    ceil = _unary(ew.ceil, "Smallest whole number not below.")
+    trunc = _unary(ew.trunc, "Whole part, toward zero.")
+    is_nan = _unary(ew.is_nan, "Whether each element is NaN.")
+    is_inf = _unary(ew.is_inf, "Whether each element is infinite.")
+    is_finite = _unary(ew.is_finite, "Whether each element is finite.")
+    bool_not = _unary(ew.bool_not, "Logical not.")
+    bitwise_not = _unary(ew.bitwise_not, "All bits inverted.")
+
+    def powf(self, other):
+        """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`."""
+        return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other)
+
+    def powf_scalar(self, value):
+        """self to the power of a number; whole numbers take the exact forms. Mirrors `Tensor::powf_scalar`."""
+        return ew.powf_scalar(self, value)
+
+    def powi(self, other):
+        """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`."""
+        if self._kind == 1:
+            return self.powf(other.cast(self.dtype) if isinstance(other, MathMethods) else other)
+        return ew.powi(self, other)
+
+    def powi_scalar(self, value):
+        """self to a whole power. Mirrors `Tensor::powi_scalar`."""
+        return self.powi(value)
+
+    def clamp(self, min, max):
+        """Values limited to min..max; NaN stays NaN. Mirrors `Tensor::clamp`."""
+        return ew.clamp(self, min, max)
+
+    def clamp_min(self, min):
+        """Values of at least min. Mirrors `Tensor::clamp_min`."""
+        return ew.clamp(self, min, None, "clamp_min")
+
+    def clamp_max(self, max):
+        """Values of at most max. Mirrors `Tensor::clamp_max`."""
+        return ew.clamp(self, None, max, "clamp_max")
+
+    def mask_where(self, mask, value):
+        """value where mask is true, self elsewhere; the three broadcast. Mirrors `Tensor::mask_where`."""
+        return ew.mask_where(self, mask, value)
+
+    def mask_fill(self, mask, value):
+        """A number where mask is true, self elsewhere. Mirrors `Tensor::mask_fill`."""
+        return ew.mask_fill(self, mask, value)
+
+    def matmul(self, other):
+        """Matrix product over the last two axes; leading axes broadcast. [.., m, k] and [.., k, n] give [.., m, n].
+
+        Raises:
+            ShapeError: ranks or inner sizes do not fit. Mirrors `Tensor::matmul`.
+        """
+        return mm.matmul(self, other)
+
+    def dot(self, other):
+        """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`."""
+        if self.ndim != 1 or other.ndim != 1 or self._dims != other._dims:
+            raise ShapeError(f"[dot] both tensors must be vectors of one length, got shapes {self.dims()} and {other.dims()}")
+        return rd.sum_(ew.mul(self, other))
+
+    # Reductions: without dim the result has shape [1]; with dim the axis is kept with size 1.
+
+    def sum(self):
+        """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
+        return rd.sum_(self)
+
+    def sum_dim(self, dim):
+        """Sum over an axis, kept with size 1. Mirrors `Tensor::sum_dim`."""
+        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim"))
+
+    def sum_dims(self, dims):
+        """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`."""
+        return rd.sum_dims(self, [axis_of(d, self.ndim, "sum_dims", "dims") for d in dims])
+
+    def sum_dims_squeeze(self, dims):
+        """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
+        return self.sum_dims(dims).squeeze_dims(dims)
+
+    def mean(self):
+        """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
+        return rd.mean(self)
+
+    def mean_dim(self, dim):
+        """Mean over an axis, kept with size 1. Mirrors `Tensor::mean_dim`."""
+        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim"))
+
+    def mean_dims(self, dims):
+        """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
+        return _fold(rd.mean, self, dims, "mean_dims")
+
+    def prod(self):
+        """Product of all elements, [1]. Mirrors `Tensor::prod`."""
+        return rd.prod(self)
+
+    def prod_dim(self, dim):
+        """Product over an axis, kept with size 1. Mirrors `Tensor::prod_dim`."""
+        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim"))
+
+    def prod_dims(self, dims):
+        """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
+        return _fold(rd.prod, self, dims, "prod_dims")
+
+    def max(self):
+        """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
+        return rd.extremum("max", self, None)
+
+    def min(self):
+        """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
+        return rd.extremum("min", self, None)
+
+    def max_dim(self, dim):
+        """Largest element along an axis, kept with size 1. Mirrors `Tensor::max_dim`."""
+        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim"))
+
+    def min_dim(self, dim):
+        """Smallest element along an axis, kept with size 1. Mirrors `Tensor::min_dim`."""
+        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim"))
+
+    def max_dims(self, dims):
+        """Largest element over several axes, each kept with size 1. Mirrors `Tensor::max_dims`."""
+        return _fold(lambda x, a: rd.extremum("max", x, a), self, dims, "max_dims")
+
+    def min_dims(self, dims):
+        """Smallest element over several axes, each kept with size 1. Mirrors `Tensor::min_dims`."""
+        return _fold(lambda x, a: rd.extremum("min", x, a), self, dims, "min_dims")
+
+    def max_dim_with_indices(self, dim):
+        """(values, first positions) of the largest along an axis. Mirrors `Tensor::max_dim_with_indices`."""
+        return rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
+
+    def min_dim_with_indices(self, dim):
+        """(values, first positions) of the smallest along an axis. Mirrors `Tensor::min_dim_with_indices`."""
+        return rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
+
+    def max_abs(self):
+        """Largest absolute value, [1]. Mirrors `Tensor::max_abs`."""
+        return self.abs().max()
+
+    def max_abs_dim(self, dim):
+        """Largest absolute value along an axis, kept with size 1. Mirrors `Tensor::max_abs_dim`."""
+        return self.abs().max_dim(dim)
+
+    def max_abs_dims(self, dims):
+        """Largest absolute value over several axes, each kept with size 1. Mirrors `Tensor::max_abs_dims`."""
+        return self.abs().max_dims(dims)
+
+    def argmax(self, dim):
+        """First position of the largest along an axis, kept with size 1. Mirrors `Tensor::argmax`."""
+        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax"))
+
+    def argmin(self, dim):
+        """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`."""
+        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
+
+    def any(self):
+        """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
+        return rd.any_(self)
+
+    def any_dim(self, dim):
+        """Whether any element along an axis is true. Mirrors `Tensor::any_dim`."""
+        return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
+
+    def all(self):
+        """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
+        return rd.all_(self)
+
+    def all_dim(self, dim):
+        """Whether all elements along an axis are true. Mirrors `Tensor::all_dim`."""
+        return rd.all_(self, axis_of(dim, self.ndim, "all_dim"))
+
+    def var(self, dim):
+        """Variance along an axis with n - 1 in the denominator. Mirrors `Tensor::var`."""
+        return rd.var(self, axis_of(dim, self.ndim, "var"), 1)
+
+    def var_bias(self, dim):
+        """Variance along an axis with n in the denominator. Mirrors `Tensor::var_bias`."""
+        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias")
+
+    def var_mean(self, dim):
+        """(variance, mean) along an axis. Mirrors `Tensor::var_mean`."""
+        return self.var(dim), self.mean_dim(dim)
+
+    def var_mean_bias(self, dim):
+        """(variance with n, mean) along an axis. Mirrors `Tensor::var_mean_bias`."""
+        return self.var_bias(dim), self.mean_dim(dim)
+
+    def contains_nan(self):
+        """Whether any element is NaN, [1]. Mirrors `Tensor::contains_nan`."""
+        return rd.any_(ew.is_nan(self))
+
+    def all_close(self, other, rtol=1e-5, atol=1e-8):
+        """Whether all elements are close, as a Python bool; equal infinities are, NaN never is. Mirrors `Tensor::all_close`."""
+        return bool(rd.all_(self.is_close(other, rtol, atol)).item())
+
+    def is_close(self, other, rtol=1e-5, atol=1e-8):
+        """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`."""
+        check_kind("is_close", self, 1)
+        near = ew.lower_equal(ew.abs_(ew.sub(self, other)), ew.add_scalar.scalar(ew.mul_scalar.scalar(ew.abs_(other), rtol, 0), atol, 0))
+        finite = ew.bool_and(ew.is_finite(self), ew.is_finite(other))
+        return ew.bool_or(ew.bool_and(near, finite), ew.equal(self, other))
+
+
+def _fold(reduce, x, dims, name):
+    for d in sorted({axis_of(d, x.ndim, name, "dims") for d in dims}):
+        x = reduce(x, d)
+    return x

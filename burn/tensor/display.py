@@ -1,0 +1,80 @@
+"""How tensors are printed."""
+
+import dataclasses
+
+import numpy as np
+
+__all__ = ["PrintOptions", "format_data", "format_tensor", "set_print_options"]
+
+
+@dataclasses.dataclass(frozen=True)
+class PrintOptions:
+    """Limits of the printed form: number of elements before it is shortened, items kept at the edges, decimals.
+
+    Mirrors `burn::tensor::PrintOptions`.
+    """
+
+    threshold: int = 1000
+    edge_items: int = 3
+    precision: int | None = None
+
+
+_options = PrintOptions()
+
+
+def set_print_options(options):
+    """Sets the print options of the whole process. Mirrors `burn::tensor::set_print_options`."""
+    global _options
+    _options = options
+
+
+def format_number(value, precision=None):
+    """One element as Burn prints it: shortest round-trip text with at least one decimal."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | np.integer):
+        return str(value)
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if precision is not None:
+        return f"{float(value):.{precision}f}"
+    size = abs(float(value))
+    if size and (size >= 1e16 or size < 1e-4):
+        return np.format_float_scientific(value, trim="-", exp_digits=1).replace("e+", "e")
+    return np.format_float_positional(value, trim="0")
+
+
+def format_data(array, options=None):
+    """The nested list of an array."""
+    options = options or _options
+    if array.dtype.name in ("bfloat16", "float16"):
+        array = array.astype(np.float32)
+    short = array.size > options.threshold
+
+    def walk(part, depth):
+        n, k = len(part), options.edge_items
+        cut = short and n > 2 * k
+        if part.ndim == 1:
+            items = [format_number(v, options.precision) for v in (part if not cut else np.concatenate([part[:k], part[n - k :]]))]
+            if cut:
+                items.insert(k, "...")
+            return "[" + ", ".join(items) + "]"
+        pad = "\n" + " " * (depth + 1)
+        if not cut:
+            return "[" + ("," + pad).join(walk(p, depth + 1) for p in part) + "]"
+        head = ("," + pad).join(walk(p, depth + 1) for p in part[:k])
+        tail = ("," + pad).join(walk(p, depth + 1) for p in part[n - k :])
+        return "[" + head + "," + pad + "..." + pad + tail + "]"
+
+    return walk(array, 0)
+
+
+def format_tensor(t, precision=None):
+    """The text of a tensor."""
+    options = _options if precision is None else dataclasses.replace(_options, precision=precision)
+    return (
+        f"Tensor {{\n  data:\n{format_data(t.numpy(), options)},\n  shape:  {list(t.dims())},\n  device:  {t.device!r},\n"
+        f'  kind:  "{t.kind.name}",\n  dtype:  "{t.dtype.name}",\n}}'
+    )

@@ -1,0 +1,46 @@
+"""Distributions of random tensors."""
+
+import dataclasses
+from typing import ClassVar
+
+__all__ = ["Distribution"]
+
+
+class Distribution:
+    """What `Tensor.random` draws from. Mirrors `burn::tensor::Distribution`.
+
+    Variants: `Distribution.Default` (uniform on [0, 1)), `Bernoulli(p)`, `Uniform(low, high)`, `Normal(mean, std)`.
+    """
+
+    Default: ClassVar["Distribution"]
+    Bernoulli: ClassVar[type]
+    Uniform: ClassVar[type]
+    Normal: ClassVar[type]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Default(Distribution):
+    pass
+
+
+@dataclasses.dataclass(frozen=True)
+class _Bernoulli(Distribution):
+    p: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Uniform(Distribution):
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Normal(Distribution):
+    mean: float
+    std: float
+
+
+for _cls in (_Default, _Bernoulli, _Uniform, _Normal):
+    _cls.__name__ = _cls.__qualname__ = _cls.__name__[1:]
+    _cls.__qualname__ = f"Distribution.{_cls.__name__}"
+    setattr(Distribution, _cls.__name__, _cls() if _cls is _Default else _cls)

@@ -1,0 +1,46 @@
+"""Functional forms of layers. Mirrors `burn::tensor::module`."""
+
+from burn._ops import index, matmul
+from burn._ops.movement import reshape
+from burn._ops.registry import check_tensor
+from burn.errors import ShapeError
+
+__all__ = ["embedding", "linear"]
+
+
+def linear(input, weight, bias=None):
+    """input @ weight + bias over the last axis.
+
+    Args:
+        input: [..., d_input].
+        weight: [d_input, d_output].
+        bias: [d_output] or None.
+
+    Returns:
+        Tensor [..., d_output].
+
+    Raises:
+        ShapeError: sizes that do not fit.
+    """
+    return matmul.linear(input, weight, bias)
+
+
+def embedding(weights, indices):
+    """Rows of a table.
+
+    Args:
+        weights: [n_embedding, d_model].
+        indices: Int tensor [batch, length].
+
+    Returns:
+        Tensor [batch, length, d_model].
+
+    Raises:
+        IndexError: an index outside 0..n_embedding - 1.
+    """
+    if check_tensor("embedding", weights, "weights").ndim != 2:
+        raise ShapeError(f"[embedding] 'weights' must be [n_embedding, d_model], got shape {weights.dims()}")
+    if check_tensor("embedding", indices, "indices").ndim != 2:
+        raise ShapeError(f"[embedding] 'indices' must be [batch, length], got shape {indices.dims()}")
+    rows = index.select(weights, 0, reshape(indices, (indices._size,)))
+    return reshape(rows, (*indices._dims, weights._dims[1]))

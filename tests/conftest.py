@@ -1,0 +1,47 @@
+"""What all tests share: the configuration in the header of the report, and programs in fresh processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_report_header(config):
+    """The versions, levels and threads that a failure depends on."""
+    import burn
+
+    return f"burn {burn.__version__}, levels built: {', '.join(built_levels()) or 'none'}, threads: {burn.num_threads()}"
+
+
+def built_levels():
+    """The SIMD levels that are compiled in this tree, lowest first."""
+    return sorted({path.parent.name.lstrip("_") for path in (ROOT / "burn/_core").glob("_*/*.so")})
+
+
+@pytest.fixture
+def root():
+    """The folder of the project."""
+    return ROOT
+
+
+@pytest.fixture
+def fresh_python():
+    """Runs a program in a new interpreter: `fresh_python(code, BURN_SIMD="v2")` returns what it prints."""
+
+    def run(code, *, cwd=ROOT, timeout=120, fails=False, **env):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            cwd=cwd,
+            env=dict(os.environ, **env),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stderr if fails else done.stdout.strip()
+
+    return run

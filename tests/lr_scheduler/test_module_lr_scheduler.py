@@ -1,0 +1,61 @@
+import pytest
+
+from burn.lr_scheduler import ConstantLr, LrScheduler, LrSchedulerRecord, ModuleLearningRate, ModuleLrScheduler
+from burn.module import ParamGroup, ParamId
+from burn.store.pack import Scalar
+from tests.golden import FOLDER, cases
+
+RECORDS = FOLDER / "lr_scheduler"
+
+
+class Counting(LrScheduler):
+    def __init__(self):
+        self.steps = 0
+
+    def step(self):
+        self.steps += 1
+        return self.steps / 10
+
+    def to_record(self):
+        return LrSchedulerRecord().with_scalar("steps", Scalar.UInt(self.steps))
+
+    def load_record(self, record):
+        steps = record.scalar("steps", int)
+        self.steps = self.steps if steps is None else steps
+        return self
+
+
+def test_constant():
+    assert ConstantLr(0.1).load_record(LrSchedulerRecord()).step() == 0.1 and ConstantLr(1).to_record().is_empty()
+
+
+def test_groups_advance_together():
+    scheduler = ModuleLrScheduler(0.5).with_group(ParamGroup.from_predicate("head"), Counting())
+    rates = [scheduler.step() for _ in range(2)]
+    assert [rate.lr_from_param(ParamId(1), "head.weight") for rate in rates] == [0.1, 0.2]
+    assert [rate.lr_from_param(ParamId(1), None) for rate in rates] == [0.5, 0.5] == [rate.base() for rate in rates]
+    record = scheduler.to_record()
+    assert list(record.scalars) == ["1.steps"] and repr(record) == "LrSchedulerRecord({'1.steps': 2})"
+    again = ModuleLrScheduler(0.5).with_group(ParamGroup.from_predicate("head"), Counting()).load_record(record)
+    assert again.step().lr_from_param(ParamId(1), "head") == pytest.approx(0.3)
+
+
+def test_later_groups_win():
+    rate = ModuleLearningRate(1.0).with_group(ParamGroup.all(), 2.0).with_group(ParamGroup.from_path("a"), 3.0)
+    assert [rate.lr_from_param(ParamId(1), path) for path in ("a", "b")] == [3.0, 2.0]
+
+
+def test_record_files(tmp_path):
+    record = LrSchedulerRecord().with_scalar("big", Scalar.UInt(2**64 - 1)).with_scalar("rate", 0.25).with_scalar("on", True)
+    record.save(tmp_path / "scheduler")
+    again = LrSchedulerRecord.load(tmp_path / "scheduler.bpk")
+    assert again.scalar("big", int) == 2**64 - 1 and again.scalar("rate", float) == 0.25 and again.scalar("on", bool) is True
+    assert again.scalar("rate", int) is None and again.scalar("none", int) is None
+    with pytest.raises(FileNotFoundError):
+        LrSchedulerRecord.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize("case", [c for c in cases("lr_scheduler/lr_scheduler") if c["scheduler"] == "Constant"])
+def test_burns_constant(case):
+    record = LrSchedulerRecord.load(RECORDS / case["record_after_10"])
+    assert record.into_bytes() == (RECORDS / case["record_after_10"]).read_bytes()

@@ -1,0 +1,332 @@
+"""What a module is: its fields, what may stand in them, and how it is walked over."""
+
+import copy
+import enum
+import pickle
+
+import numpy as np
+import pytest
+
+from burn import Bool, Device, Int, Tensor
+from burn.errors import ModuleError
+from burn.module import (
+    EnumModule,
+    Flag,
+    FrozenModuleError,
+    Module,
+    ModuleMapper,
+    ModuleVisitor,
+    Param,
+    ParamGroup,
+    RunningState,
+    field,
+    list_param_ids,
+)
+from burn.nn import Dropout, Linear, LinearConfig, Relu
+
+CPU = Device.flex()
+
+
+class Tiny(Module):
+    weight: Param
+    bias: Param
+
+    def __init__(self, device=CPU):
+        self.bias = Param.from_data([5.0, 6.0], device)
+        self.weight = Param.from_data([[1.0, 2.0], [3.0, 4.0]], device)
+
+    def forward(self, x):
+        return x.matmul(self.weight.val())
+
+
+class Choice(EnumModule):
+    Big: Linear
+    Small: Relu
+
+    def forward(self, x):
+        return self.module(x)
+
+
+class Net(Module):
+    embed: Tiny
+    layers: list
+    pair: tuple
+    array: list = field(array=True)
+    absent: Linear | None
+    choice: Choice
+    state: RunningState
+    forward_: Tiny = field(name="forward")
+    ints: Param
+    mask: Param
+    table: Tensor
+    scale: float
+    name: str
+    anything: object = field(skip=True)
+
+    def __init__(self, device=CPU):
+        self.embed = Tiny(device)
+        self.layers = [LinearConfig(3, 4).init(device), LinearConfig(4, 4, bias=False).init(device)]
+        self.pair = (LinearConfig(2, 2).init(device), Dropout(0.5))
+        self.array = [Relu(), Relu()]
+        self.absent = None
+        self.choice = Choice.Big(LinearConfig(1, 2).init(device))
+        self.state = RunningState(Tensor.zeros([2], device))
+        self.forward_ = Tiny(device)
+        self.ints = Param.from_data(np.array([1, 2, 3]), device)
+        self.mask = Param.from_tensor(Tensor.from_data([[True, False]], device))
+        self.table = Tensor.ones([2, 3], device)
+        self.scale = 1.5
+        self.name = "net"
+        self.anything = {"f": abs}
+
+    def forward(self, x):
+        return x
+
+
+class Trace(ModuleVisitor):
+    def __init__(self):
+        self.stack, self.types, self.seen = [], [], []
+
+    def enter_module(self, name, container_type):
+        self.stack.append(name)
+        self.types.append(container_type)
+
+    def exit_module(self, name, container_type):
+        assert (self.stack.pop(), self.types.pop()) == (name, container_type)
+
+    def note(self, kind):
+        return lambda part: self.seen.append((".".join(self.stack), kind, self.types[-1]))
+
+    def visit_float(self, param):
+        self.note("float")(param)
+
+    def visit_int(self, param):
+        self.note("int")(param)
+
+    def visit_bool(self, param):
+        self.note("bool")(param)
+
+    def visit_flag(self, flag):
+        self.note("flag")(flag)
+
+
+def test_walk_in_the_order_of_the_annotations():
+    trace = Trace()
+    Net().visit(trace)
+    assert trace.seen == [
+        ("embed.weight", "float", "Struct:Tiny"),
+        ("embed.bias", "float", "Struct:Tiny"),
+        ("layers.0.weight", "float", "Struct:Linear"),
+        ("layers.0.bias", "float", "Struct:Linear"),
+        ("layers.1.weight", "float", "Struct:Linear"),
+        ("pair.0.weight", "float", "Struct:Linear"),
+        ("pair.0.bias", "float", "Struct:Linear"),
+        ("pair.1.training", "flag", "Struct:Dropout"),
+        ("choice.Big.weight", "float", "Struct:Linear"),
+        ("choice.Big.bias", "float", "Struct:Linear"),
+        ("state", "float", "Struct:Net"),
+        ("forward.weight", "float", "Struct:Tiny"),
+        ("forward.bias", "float", "Struct:Tiny"),
+        ("ints", "int", "Struct:Net"),
+        ("mask", "bool", "Struct:Net"),
+    ]
+    assert trace.stack == [] and len(list_param_ids(Net())) == 14
+
+
+def test_container_types():
+    class Stack(Trace):
+        def visit_float(self, param):
+            self.seen.append(list(self.types))
+
+    trace = Stack()
+    Net().visit(trace)
+    assert trace.seen[2] == ["Struct:Net", "Vec", "Struct:Linear"]
+    assert trace.seen[5] == ["Struct:Net", "Tuple", "Struct:Linear"]
+    assert trace.seen[7] == ["Struct:Net", "Enum:Choice", "Struct:Linear"]
+
+
+def test_num_params_initialises_nothing():
+    net = Net()
+    assert net.num_params() == 6 + 16 + 16 + 6 + 4 + 2 + 6
+    assert not net.layers[0].weight.is_initialized()
+    assert net.devices() == [CPU] and not net.layers[0].weight.is_initialized()
+
+
+def test_map_makes_a_new_module_and_leaves_the_old_one():
+    class Double(ModuleMapper):
+        def map_float(self, param):
+            return param.map(lambda tensor: tensor * 2.0)
+
+        def map_int(self, param):
+            return param.map(lambda tensor: tensor + 1)
+
+    net = Net()
+    doubled = net.map(Double())
+    assert type(doubled) is Net and type(doubled.choice) is Choice.Big
+    assert doubled.embed.weight.val().tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert net.embed.weight.val().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert doubled.ints.val().tolist() == [2, 3, 4] and net.ints.val().tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(doubled.layers[1].weight.val(), net.layers[1].weight.val().numpy() * 2)
+    assert list_param_ids(doubled) == list_param_ids(net)
+    assert doubled.name == "net" and doubled.anything is net.anything and doubled.state is not net.state
+
+
+def test_fields_do_not_change_after_construction():
+    tiny = Tiny()
+    with pytest.raises(FrozenModuleError, match=r"'bias' cannot be assigned.*module.replace\(bias=\.\.\.\)"):
+        tiny.bias = None
+    with pytest.raises(AttributeError):
+        tiny.other = 1
+    with pytest.raises(FrozenModuleError):
+        del tiny.bias
+    changed = tiny.replace(bias=Param.from_data([0.0], CPU))
+    assert changed.bias.shape == (1,) and tiny.bias.shape == (2,) and changed.weight is tiny.weight
+    with pytest.raises(ModuleError, match=r"'gamma' must be a field of Tiny, its fields are weight, bias"):
+        tiny.replace(gamma=1)
+    with pytest.raises(ModuleError, match=r"Tiny\.bias"):
+        tiny.replace(bias=object())
+
+
+def test_a_call_is_the_forward_pass():
+    tiny = Tiny()
+    assert tiny(Tensor.from_data([[1.0, 0.0]], CPU)).tolist() == [[1.0, 2.0]]
+
+    class Louder(Tiny):
+        def forward(self, x, factor=10.0):
+            return super().forward(x) * factor
+
+    assert Louder()(Tensor.from_data([[1.0, 0.0]], CPU), factor=2.0).tolist() == [[2.0, 4.0]]
+
+    class Silent(Module):
+        pass
+
+    with pytest.raises(ModuleError, match="no method 'forward'"):
+        Silent()()
+
+
+def test_a_replaced_forward_is_called(monkeypatch):
+    monkeypatch.setattr(Tiny, "forward", lambda self, x: "patched")
+    assert Tiny()(None) == "patched"
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (object(), r"Holder\.thing.*type object.*thing = field\(skip=True\)"),
+        (abs, r"Holder\.thing"),
+        ({"a": Relu()}, "a dict cannot hold modules"),
+        ({"a": object()}, r"Holder\.thing\['a'\]"),
+        ([Relu(), 3], "cannot share a list"),
+        ([object()], r"Holder\.thing\[0\]"),
+        ({Relu()}, "a set cannot hold modules"),
+        (np.zeros(3), "type ndarray"),
+    ],
+)
+def test_what_cannot_stand_in_a_field(value, text):
+    class Holder(Module):
+        def __init__(self, thing):
+            self.thing = thing
+
+    with pytest.raises(ModuleError, match=text):
+        Holder(value)
+
+
+class Colour(enum.Enum):
+    Red = 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 1, 1.5, True, "a", b"a", (1, 2), [1, [2.0]], {"a": 1}, {1, 2}, Colour.Red, np.float32(1), range(3), [], ()],
+)
+def test_constants(value):
+    class Holder(Module):
+        def __init__(self, thing):
+            self.thing = thing
+
+    assert Holder(value).thing is value and Holder(value).num_params() == 0
+
+
+def test_one_module_in_two_places():
+    class Pair(Module):
+        def __init__(self, first, second):
+            self.first = first
+            self.rest = [second]
+
+    tiny = Tiny()
+    with pytest.raises(ModuleError, match=r"one Tiny stands in two places, 'first' and 'rest.0': put a clone\(\)"):
+        Pair(tiny, tiny)
+    with pytest.raises(ModuleError, match=r"one Param stands in two places, 'first.weight' and 'rest.0.weight'"):
+        Pair(tiny, tiny.replace(bias=Param.from_data([0.0], CPU)))
+    pair = Pair(tiny, tiny.clone())
+    assert pair.first.weight.id == pair.rest[0].weight.id
+    shared = Tensor.ones([1], CPU)
+
+    class Constants(Module):
+        def __init__(self):
+            self.a = self.b = shared
+
+    Constants()
+
+
+def test_copies_and_pickles():
+    net = Net()
+    for twin in (net.clone(), copy.copy(net), copy.deepcopy(net)):
+        assert twin is not net and list_param_ids(twin) == list_param_ids(net)
+        np.testing.assert_array_equal(twin.layers[0].weight.val(), net.layers[0].weight.val())
+    tiny = pickle.loads(pickle.dumps(Tiny()))
+    assert tiny.weight.val().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    with pytest.raises(FrozenModuleError):
+        tiny.weight = None
+
+
+def test_groups_by_module_id():
+    net = Net()
+    group = ParamGroup.ids_from_module(net.pair[1])
+    assert group.matches(net.pair[1].training.id) and not group.matches(net.embed.weight.id)
+
+
+def test_variants():
+    choice = Choice.Small(Relu())
+    assert isinstance(choice, Choice) and not isinstance(choice, Choice.Big)
+    assert choice(Tensor.from_data([-1.0], CPU)).tolist() == [0.0]
+    match choice:
+        case Choice.Small(module):
+            assert isinstance(module, Relu)
+    assert str(choice) == "Small {\n  _0: Relu\n}"
+
+
+def test_subclasses_and_marks_are_inherited():
+    class Base(Module):
+        hook: object = field(skip=True)
+
+        def __init__(self):
+            self.hook = abs
+
+    class Derived(Base):
+        def __init__(self):
+            super().__init__()
+            self.inner = Tiny()
+
+    derived = Derived()
+    assert derived.hook is abs and derived.num_params() == 6
+    assert list(vars(derived)) == ["hook", "inner"]
+
+
+def test_arguments_without_a_constructor_are_refused():
+    with pytest.raises(TypeError):
+        Relu(3)
+
+
+def test_flags():
+    flag = Flag(True)
+    assert Param.from_bool(True).is_enabled() and str(flag) == "enabled"
+    assert not flag.valid().is_enabled() and flag.valid().train().is_enabled()
+    assert flag.with_value(False).train().is_enabled() is False
+    assert flag.clone().id == flag.id
+    assert pickle.loads(pickle.dumps(flag.valid())).train().is_enabled()
+
+
+def test_kinds():
+    assert Param.from_tensor(Tensor.zeros([2], CPU, kind=Int)).kind == "int"
+    assert Param.from_tensor(Tensor.zeros([2], CPU, kind=Bool)).kind == "bool"

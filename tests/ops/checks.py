@@ -1,0 +1,176 @@
+"""What is checked about an op case on a device; the tests of a family run all of it over the cases of that family."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burn.tensor
+from burn.tensor import Tensor
+from tests.cases import BF16, F32, F64, SPECIAL, TOLERANCE, Case, ErrorCase, as_tuple, is_float, widen
+from tests.cases.tensors import array, gradients, strided, tensor, threads
+
+STEP = 1e-6  # of the finite differences
+GRADIENT_TOLERANCE = 1e-6
+VIEWS = ("permuted", "sliced", "stepped", "flipped")
+
+
+def run(case: Case, arrays: list[np.ndarray], device: Any) -> list[np.ndarray]:
+    """Results of a case as arrays."""
+    return [array(y) for y in as_tuple(case.call(*(tensor(a, device) for a in arrays)))]
+
+
+def assert_close(actual: np.ndarray, expected: np.ndarray, slack: float = 1.0, elementwise: bool = False) -> None:
+    """Compares a result with the oracle's: integers exactly, floats within the tolerance of the result's dtype.
+
+    With `elementwise` every element is held to its own size; otherwise to the largest one of the result.
+    """
+    if not is_float(actual.dtype):
+        assert expected.dtype == np.bool_ or not expected.dtype.kind == "b" or actual.dtype == np.bool_
+        np.testing.assert_array_equal(actual, expected.astype(actual.dtype), strict=True)
+        return
+    with np.errstate(all="ignore"):
+        want = expected.astype(actual.dtype).astype(F64)
+    have, tolerance = actual.astype(F64), TOLERANCE[actual.dtype] * slack
+    finite = np.abs(want[np.isfinite(want)])
+    tiny = 1e-37 if actual.dtype in (F32, BF16) else 1e-300 if actual.dtype == F64 else 1e-6
+    atol = tolerance * tiny if elementwise else tolerance * finite.max(initial=tiny)
+    np.testing.assert_allclose(have, want, rtol=tolerance, atol=atol, strict=True)
+
+
+def check_value(case: Case, device: Any) -> None:
+    """Value in every dtype and shape; float results keep the dtype, inputs keep their values."""
+    for dtype in case.dtypes:
+        for shape in case.shapes:
+            arrays = case.inputs(dtype, shape)
+            before = [a.copy() for a in arrays]
+            results = run(case, arrays, device)
+            expected = case.expected(arrays)
+            assert len(results) == len(expected)
+            for have, want in zip(results, expected, strict=True):
+                kept = (is_float(want.dtype) and is_float(dtype)) or want.dtype == dtype
+                assert not kept or have.dtype == dtype, f"{dtype} became {have.dtype}"
+                assert_close(have, want, case.slack)
+            for a, b in zip(arrays, before, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def check_gradient(case: Case, device: Any, arrays: list[np.ndarray] | None = None) -> None:
+    """Gradient in float64 against finite differences of the oracle, and in float32 against that in float64."""
+    arrays = case.inputs(F64) if arrays is None else arrays
+    rng = np.random.default_rng(1)
+    cotangents = [rng.uniform(0.5, 1.5, y.shape) for y in case.expected(arrays) if is_float(y.dtype)]
+
+    def loss(*at: np.ndarray) -> float:
+        outputs = [y for y in case.expected(list(at)) if is_float(y.dtype)]
+        return sum(float((y * c).sum()) for y, c in zip(outputs, cotangents, strict=True))
+
+    found = gradients(case.call, arrays, cotangents, device)
+    for k, (x, grad) in enumerate(zip(arrays, found, strict=True)):
+        if grad is None:
+            continue
+        slope = np.zeros_like(x)
+        for at in np.ndindex(x.shape):
+            above, below = x.copy(), x.copy()
+            above[at] += STEP
+            below[at] -= STEP
+            slope[at] = (loss(*arrays[:k], above, *arrays[k + 1 :]) - loss(*arrays[:k], below, *arrays[k + 1 :])) / (
+                2 * STEP
+            )
+        scale = np.abs(slope).max(initial=1.0)
+        assert grad.dtype == F64
+        np.testing.assert_allclose(grad, slope, rtol=GRADIENT_TOLERANCE, atol=GRADIENT_TOLERANCE * scale, strict=True)
+    if F32 in case.dtypes:
+        single = gradients(case.call, [a.astype(F32) if a.dtype == F64 else a for a in arrays], cotangents, device)
+        for have, want in zip(single, found, strict=True):
+            if want is not None:
+                assert have.dtype == F32
+                scale = np.abs(want).max(initial=1.0)
+                np.testing.assert_allclose(have, want, rtol=2e-5 * case.slack, atol=2e-6 * case.slack * scale)
+
+
+def check_views(case: Case, device: Any) -> None:
+    """The same bits from inputs that are views of other memory."""
+    dtype = F32 if F32 in case.dtypes else case.dtypes[0]
+    shape = next((s for s in case.shapes if len(s) > 1 and 0 not in s), case.shapes[0])
+    arrays = case.inputs(dtype, shape)
+    want = run(case, arrays, device)
+    for kind in VIEWS:
+        results = as_tuple(case.call(*(strided(a, device, kind) for a in arrays)))
+        for have, expected in zip(results, want, strict=True):
+            np.testing.assert_array_equal(array(have), expected, err_msg=kind, strict=True)
+
+
+def check_special(case: Case, device: Any) -> None:
+    """NaN, infinities, zeros of both signs, a subnormal and large values, in all combinations for two inputs."""
+    for dtype in case.dtypes:
+        if not is_float(dtype):
+            continue
+        with np.errstate(all="ignore"):
+            values = SPECIAL.astype(dtype)
+        grids = np.meshgrid(*[values] * len(case.args), indexing="ij") if len(case.args) > 1 else [values]
+        grids = [np.ascontiguousarray(g) for g in grids]
+        for have, want in zip(run(case, grids, device), case.expected(grids), strict=True):
+            assert_close(have, want, case.slack, elementwise=True)
+            if is_float(have.dtype):
+                with np.errstate(all="ignore"):
+                    zero = (widen(have) == 0) & (want == 0)
+                np.testing.assert_array_equal(np.signbit(have)[zero], np.signbit(want)[zero], "sign of zero")
+
+
+def check_threads(case: Case, device: Any, shape: tuple[int, ...]) -> None:
+    """The same bits for one thread and for two."""
+    arrays = case.inputs(F32 if F32 in case.dtypes else case.dtypes[0], shape)
+    for one, two in zip(*with_threads(lambda: run(case, arrays, device)), strict=True):
+        np.testing.assert_array_equal(one, two, strict=True)
+
+
+def with_threads(call: Callable[[], Any]) -> list:
+    """What `call` returns with one thread and with two."""
+    results = []
+    for n in (1, 2):
+        with threads(n):
+            results.append(call())
+    return results
+
+
+def check_error(case: ErrorCase, device: Any) -> None:
+    """The class of the error, and the facts that its text must hold."""
+    with pytest.raises(case.error) as caught:
+        case.call(device)
+    text = str(caught.value)
+    for word in case.words:
+        assert word in text, text
+
+
+# Ops of Burn that have cases and no place in the API yet.
+PENDING = {
+    "argsort", "argsort_descending", "argtopk", "argwhere", "celu", "cov", "cross", "cummax", "cummin", "cumprod", "cumsum",
+    "deg2rad", "einsum", "elu", "fmod", "fmod_scalar", "gather_nd", "glu", "hard_shrink", "hard_sigmoid", "hard_swish",
+    "hardtanh", "hypot", "leaky_relu", "median", "median_with_indices", "mish", "nonzero", "one_hot_fill", "pad", "prelu",
+    "quiet_softmax", "rad2deg", "relu6", "roll", "roll_dim", "scatter_nd", "select_dim", "selu", "shrink", "slice",
+    "slice_assign", "slice_dim", "slice_fill", "soft_shrink", "softplus", "softsign", "sort", "sort_descending",
+    "sort_descending_with_indices", "sort_with_indices", "tanhshrink", "threshold", "thresholded_relu", "topk",
+    "topk_with_indices", "tril", "triu", "unfold",
+}  # fmt: skip
+
+
+def op_of(name: str) -> str | None:
+    """The op that the name of a case starts with; `None` for operators and indexing."""
+    found = re.match(r"([a-z]\w*)(?=\(|:|$)", name)
+    return found[1] if found else None
+
+
+def find(op: str) -> Any:
+    """The public function of an op: a method, an activation, a functional module or a free function, else `None`."""
+    places = (Tensor, burn.tensor.activation, burn.tensor.module, burn.tensor, getattr(burn, "linalg", None))
+    return next((getattr(p, op) for p in places if hasattr(p, op)), None)
+
+
+def each(cases: list) -> Any:
+    """Decorator: one test a case, named as the case, without those of pending ops."""
+    return pytest.mark.parametrize(
+        "case", [c for c in cases if op_of(c.name) not in PENDING], ids=lambda case: case.name
+    )

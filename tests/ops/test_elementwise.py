@@ -1,0 +1,189 @@
+"""Elementwise ops against NumPy, on every device."""
+
+import numpy as np
+import pytest
+
+from burn.tensor import Tensor
+from tests.cases import BOOL, F32, F64, SPECIAL
+from tests.cases import elementwise as cases
+from tests.cases.tensors import array, gradients, tensor
+from tests.ops.checks import (
+    assert_close,
+    check_error,
+    check_gradient,
+    check_special,
+    check_threads,
+    check_value,
+    check_views,
+    each,
+    run,
+)  # fmt: skip
+
+
+@each(cases.CASES)
+def test_value(case, device):
+    check_value(case, device)
+
+
+@each([c for c in cases.CASES if c.grad])
+def test_gradient(case, device):
+    check_gradient(case, device)
+
+
+@each(cases.CASES)
+def test_views(case, device):
+    check_views(case, device)
+
+
+@each([c for c in cases.CASES if c.special])
+def test_special(case, device):
+    check_special(case, device)
+
+
+@each(cases.CASES)
+def test_threads(case, flex):
+    if all(a.shape is None for a in case.args):
+        check_threads(case, flex, (300_001,))
+
+
+@each(cases.BROADCASTING)
+def test_broadcast(case, device):
+    for shapes in cases.BROADCAST_SHAPES:
+        for dtype in {case.dtypes[0], case.dtypes[-1]}:
+            arrays = [case.inputs(dtype, s)[i] for i, s in enumerate(shapes)]
+            for have, want in zip(run(case, arrays, device), case.expected(arrays), strict=True):
+                assert_close(have, want, case.slack)
+
+
+@each([c for c in cases.BROADCASTING if c.grad])
+def test_broadcast_gradient(case, device):
+    for shapes in cases.BROADCAST_SHAPES[:4]:
+        check_gradient(case, device, [case.inputs(F64, s)[i] for i, s in enumerate(shapes)])
+
+
+@each(cases.ERRORS)
+def test_error(case, device):
+    check_error(case, device)
+
+
+@pytest.mark.parametrize(("name", "dtype", "inputs", "result"), cases.INTEGER_WIDTHS)
+def test_integer_width(name, dtype, inputs, result, device):
+    x, y = (tensor(np.array(v, dtype), device) for v in inputs)
+    np.testing.assert_array_equal(array(getattr(x, name)(y)), np.array(result, dtype), strict=True)
+
+
+def test_power_corners(device):
+    """Gradients of powers at 0 are finite: 0 where the slope is infinite or does not exist."""
+    x = np.array([0.0, 0.0, 0.0, 2.0])
+    for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0):
+        (grad,) = gradients(lambda t, p=p: t.powf_scalar(p), [x], [np.ones(4)], device)
+        assert np.isfinite(grad).all(), p
+        np.testing.assert_allclose(grad, [1.0 * (p == 1)] * 3 + [p * 2.0 ** (p - 1)])
+    grads = gradients(lambda t, u: t.powf(u), [np.zeros(3), np.array([0.0, 1.0, 2.0])], [np.ones(3)], device)
+    np.testing.assert_array_equal(grads, [[0, 1, 0], [0, 0, 0]])
+
+
+def test_root_corners(device):
+    """The gradient of a root at 0 is 0, so that norms and deviations of constants stay finite."""
+    np.testing.assert_array_equal(
+        gradients(lambda x: x.sqrt(), [np.array([0.0, 4.0])], [np.ones(2)], device), [[0, 0.25]]
+    )
+    np.testing.assert_array_equal(
+        gradients(lambda x, y: x.hypot(y), [np.array([0.0, 3.0]), np.array([0.0, 4.0])], [np.ones(2)], device),
+        [[0, 0.6], [0, 0.8]],
+    )
+
+
+def test_ties_send_the_gradient_to_the_first(device):
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])
+    for name, want in (("max_pair", [[1, 0, 1], [0, 1, 0]]), ("min_pair", [[1, 1, 0], [0, 0, 1]])):
+        np.testing.assert_array_equal(
+            gradients(lambda a, b, n=name: getattr(a, n)(b), [x, y], [np.ones(3)], device), want
+        )
+
+
+def test_clamp_edges(device):
+    """The edges pass the gradient, NaN does not, and stays in the value."""
+    x = np.array([-1.0, -1.5, 0.0, 1.0, 2.0, np.nan])
+    (grad,) = gradients(lambda t: t.clamp(-1.0, 1.0), [x], [np.ones(6)], device)
+    np.testing.assert_array_equal(grad[:5], [1, 0, 1, 1, 0])
+    np.testing.assert_array_equal(array(tensor(x, device).clamp(-1.0, 1.0)), [-1, -1, 0, 1, 1, np.nan])
+
+
+CASTS = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"]
+
+
+@pytest.mark.parametrize("source", CASTS)
+def test_cast(source, device):
+    """Floats to integers truncate and saturate with NaN at 0, integers wrap, the rest rounds."""
+    from tests.cases.tensors import DTYPES
+
+    numpy_of = {d.name: t for t, d in DTYPES.items()}
+    with np.errstate(all="ignore"):
+        floats = np.array([np.nan, np.inf, -np.inf, -1.75, 1.75, 300.5, -70000.0, 3e9, -1e19, 1e19]).astype(
+            numpy_of[source]
+        )
+        ints = np.array([0, 1, -1, 127, 128, 300, -70000, 2**31, -(2**63), 2**53 + 1]).astype(numpy_of[source])
+    values = floats if source[0] in "fb" else ints
+    x = tensor(values, device)
+    for target in CASTS:
+        to = numpy_of[target]
+        if source[0] in "fb" and target[0] in "iu":
+            limits = np.iinfo(to)
+            wide = values.astype(F64)
+            want = [0 if np.isnan(v) else min(max(int(np.clip(v, -1e30, 1e30)), limits.min), limits.max) for v in wide]
+            np.testing.assert_array_equal(array(x.cast(DTYPES[to])), np.array(want, to), target, strict=True)
+            continue
+        with np.errstate(all="ignore"):
+            want = values.astype(to)
+        have = array(x.cast(DTYPES[to]))
+        assert have.dtype == to
+        # A rounding in two steps may end one unit away in half precision.
+        np.testing.assert_allclose(
+            have.astype(F64), want.astype(F64), rtol=1e-2 if to.itemsize == 2 and target[0] in "fb" else 0
+        )
+
+
+def test_bool_and_numbers(device):
+    for dtype in (F32, F64, np.dtype("i4"), np.dtype("u1")):
+        np.testing.assert_array_equal(
+            array(tensor(np.array([0, 1, 3]).astype(dtype), device).bool()), [False, True, True]
+        )
+    flags = tensor(np.array([True, False]), device)
+    np.testing.assert_array_equal(array(flags.int()), [1, 0])
+    np.testing.assert_array_equal(array(flags.float()), np.array([1, 0], F32), strict=True)
+    assert array(tensor(np.array([np.nan, 0.0]), device).bool()).tolist() == [True, False]
+
+
+def test_is_close(device):
+    x = tensor(np.array([1.0, 1.0, np.inf, np.nan, np.inf, 1e-9]), device)
+    y = tensor(np.array([1.000001, 1.1, np.inf, np.nan, -np.inf, 0.0]), device)
+    np.testing.assert_array_equal(array(x.is_close(y)), [True, False, True, False, False, True])
+    assert x[:1].all_close(y[:1]) is True
+    assert x.all_close(y) is False
+
+
+def test_results_do_not_share_with_numpy_inputs(device):
+    """`from_data` copies, an op on a shared array leaves it alone, and `numpy()` is read-only."""
+    values = np.array([1.0, 2.0], F32)
+    shared = Tensor.from_numpy(values, device)
+    y = ((shared + 1.0) * 2.0).neg()
+    np.testing.assert_array_equal(values, [1, 2])
+    np.testing.assert_array_equal(array(y), [-4, -6])
+    view = y.numpy()
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 0
+
+
+def test_denormals_survive(device):
+    tiny = np.array([1e-40, -1e-44], F32)
+    np.testing.assert_array_equal(array(tensor(tiny, device) * 1.0), tiny, strict=True)
+    np.testing.assert_array_equal(array(tensor(tiny, device).add_scalar(0.0)), tiny, strict=True)
+
+
+def test_mask_is_any_bool(device):
+    """A mask made by a comparison and one made by NumPy choose alike."""
+    x = tensor(SPECIAL, device)
+    mask = x.is_nan()
+    assert array(mask).dtype == BOOL
+    np.testing.assert_array_equal(array(x.mask_fill(mask, 0.0)), np.nan_to_num(SPECIAL, posinf=np.inf, neginf=-np.inf))

@@ -1,0 +1,78 @@
+"""Indexing against NumPy, on every device."""
+
+import numpy as np
+import pytest
+
+from tests.cases import BOOL, F32
+from tests.cases import index as cases
+from tests.cases.tensors import array, tensor
+from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, with_threads
+
+
+@each(cases.CASES)
+def test_value(case, device):
+    check_value(case, device)
+
+
+@each([c for c in cases.CASES if c.grad])
+def test_gradient(case, device):
+    check_gradient(case, device)
+
+
+@each(cases.CASES)
+def test_views(case, device):
+    check_views(case, device)
+
+
+@each(cases.ERRORS)
+def test_error(case, device):
+    check_error(case, device)
+
+
+@pytest.mark.parametrize("name", ["Assign", "Add", "Mul", "Min", "Max"])
+def test_many_duplicates(name, device):
+    """Rows hit again and again combine in order, whatever the number of threads."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0.9, 1.1, (13, 40)).astype(F32)
+    index = rng.integers(0, 13, 3000)
+    values = rng.uniform(0.99, 1.01, (3000, 40)).astype(F32)
+    want = cases.written(x.astype("f8"), (index,), values.astype("f8"), name)
+    tensors = [tensor(a, device) for a in (x, index, values)]
+    results = with_threads(lambda: array(tensors[0].select_assign(0, *tensors[1:], cases.update(name))))
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_allclose(results[0], want, rtol=2e-5)
+
+
+def test_nothing_is_written_on_error(device):
+    x = tensor(np.zeros((2, 3), F32), device)
+    with pytest.raises(IndexError):
+        x.scatter(1, tensor(np.array([[0], [7]]), device), tensor(np.ones((2, 1), F32), device), cases.update("Add"))
+    np.testing.assert_array_equal(array(x), np.zeros((2, 3)))
+
+
+def test_bool_values(device):
+    x = np.array([[True, False, True], [False, False, True]])
+    index = np.array([2, 0])
+    t, i = tensor(x, device), tensor(index, device)
+    np.testing.assert_array_equal(array(t.select(1, i)), x[:, index], strict=True)
+    hit = t.select_assign(
+        1,
+        tensor(np.array([1, 1]), device),
+        tensor(np.array([[True, False], [False, False]]), device),
+        cases.update("Add"),
+    )
+    np.testing.assert_array_equal(array(hit), [[True, True, True], [False, False, True]])
+    assert array(hit).dtype == BOOL
+
+
+def test_assign_takes_the_last_writer(device):
+    x, i = tensor(np.zeros(3), device), tensor(np.array([1, 1, 1]), device)
+    y = x.scatter(0, i, tensor(np.array([5.0, 6.0, 7.0]), device), cases.update("Assign"))
+    assert array(y).tolist() == [0, 7, 0]
+
+
+def test_select_threads(flex):
+    rng = np.random.default_rng(0)
+    x, i = rng.normal(size=(500, 96)).astype(F32), rng.integers(0, 500, 4000)
+    for have in with_threads(lambda: array(tensor(x, flex).select(0, tensor(i, flex)))):
+        np.testing.assert_array_equal(have, x[i], strict=True)

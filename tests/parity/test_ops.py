@@ -1,0 +1,107 @@
+"""Values and gradients of ops against PyTorch in float64, where it is installed and where the two agree on the meaning."""
+
+import numpy as np
+import pytest
+
+from burn.device import Device
+from burn.tensor import activation, module
+from tests.cases.index import update
+from tests.cases.tensors import array, gradients, tensor
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+X, Y, Z = (3, 5), (3, 5), (5, 4)
+INDEX = np.array([[0, 2, 2, 1, 0], [1, 1, 0, 0, 2]])
+
+# name: (ours, theirs, shapes of the inputs)
+ROWS = {
+    "relu": (activation.relu, F.relu, (X,)),
+    "relu6": (activation.relu6, F.relu6, (X,)),
+    "leaky_relu": (lambda x: activation.leaky_relu(x, 0.02), lambda x: F.leaky_relu(x, 0.02), (X,)),
+    "prelu": (activation.prelu, F.prelu, ((2, 3, 4), (3,))),
+    "elu": (lambda x: activation.elu(x, 1.3), lambda x: F.elu(x, 1.3), (X,)),
+    "celu": (lambda x: activation.celu(x, 1.3), lambda x: F.celu(x, 1.3), (X,)),
+    "selu": (activation.selu, F.selu, (X,)),
+    "gelu": (activation.gelu, F.gelu, (X,)),
+    "gelu_approximate": (activation.gelu_approximate, lambda x: F.gelu(x, approximate="tanh"), (X,)),
+    "sigmoid": (activation.sigmoid, torch.sigmoid, (X,)),
+    "log_sigmoid": (activation.log_sigmoid, F.logsigmoid, (X,)),
+    "hard_swish": (activation.hard_swish, F.hardswish, (X,)),
+    "silu": (activation.silu, F.silu, (X,)),
+    "mish": (activation.mish, F.mish, (X,)),
+    "softplus": (lambda x: activation.softplus(x, 1.5), lambda x: F.softplus(x, 1.5), (X,)),
+    "softsign": (activation.softsign, F.softsign, (X,)),
+    "tanhshrink": (activation.tanhshrink, F.tanhshrink, (X,)),
+    "hard_shrink": (lambda x: activation.hard_shrink(x, 0.5), lambda x: F.hardshrink(x, 0.5), (X,)),
+    "soft_shrink": (lambda x: activation.soft_shrink(x, 0.5), lambda x: F.softshrink(x, 0.5), (X,)),
+    "threshold": (lambda x: activation.threshold(x, 0.1, 9.0), lambda x: F.threshold(x, 0.1, 9.0), (X,)),
+    "glu": (lambda x: activation.glu(x, 0), lambda x: F.glu(x, 0), ((4, 3),)),
+    "softmax": (lambda x: activation.softmax(x, 0), lambda x: F.softmax(x, 0), (X,)),
+    "log_softmax": (lambda x: activation.log_softmax(x, -1), lambda x: F.log_softmax(x, -1), (X,)),
+    "softmin": (lambda x: activation.softmin(x, -1), lambda x: F.softmin(x, -1), (X,)),
+    "linear": (module.linear, lambda x, w, b: F.linear(x, w.T, b), ((2, 3, 4), (4, 5), (5,))),
+    "matmul": (lambda x, y: x.matmul(y), torch.matmul, (X, Z)),
+    "batched matmul": (lambda x, y: x.matmul(y), torch.matmul, ((1, 3, 4), (2, 4, 2))),
+    "broadcast": (lambda x, y: x * y + x, lambda x, y: x * y + x, ((2, 1, 4), (1, 3, 4))),
+    "div": (lambda x, y: x.div(y), torch.div, (X, Y)),
+    "remainder": (lambda x, y: x.remainder(y), torch.remainder, (X, Y)),
+    "fmod": (lambda x, y: x.fmod(y), torch.fmod, (X, Y)),
+    "hypot": (lambda x, y: x.hypot(y), torch.hypot, (X, Y)),
+    "atan2": (lambda x, y: x.atan2(y), torch.atan2, (X, Y)),
+    "powf": (lambda x, y: x.abs().powf(y), lambda x, y: x.abs().pow(y), (X, Y)),
+    "mean": (lambda x: x.mean(), lambda x: x.mean().reshape(1), (X,)),
+    "var": (lambda x: x.var(1), lambda x: x.var(1, keepdim=True), (X,)),
+    "prod": (lambda x: x.prod_dim(1), lambda x: x.prod(1, keepdim=True), (X,)),
+    "cumsum": (lambda x: x.cumsum(0), lambda x: x.cumsum(0), (X,)),
+    "cumprod": (lambda x: x.cumprod(1), lambda x: x.cumprod(1), (X,)),
+    "max_dim": (lambda x: x.max_dim(1), lambda x: x.max(1, keepdim=True)[0], (X,)),
+    "sort": (lambda x: x.sort(1), lambda x: x.sort(1)[0], (X,)),
+    "topk": (lambda x: x.topk(2, 1), lambda x: x.topk(2, 1)[0], (X,)),
+    "median": (lambda x: x.median(1), lambda x: x.median(1, keepdim=True)[0], (X,)),
+    "clamp": (lambda x: x.clamp(-0.5, 0.5), lambda x: x.clamp(-0.5, 0.5), (X,)),
+    "roll": (lambda x: x.roll([1, -1], [0, 1]), lambda x: x.roll([1, -1], [0, 1]), (X,)),
+    "unfold": (lambda x: x.unfold(1, 3, 2), lambda x: x.unfold(1, 3, 2), ((2, 7),)),
+    "tril": (lambda x: x.tril(-1), lambda x: x.tril(-1), (X,)),
+    "repeat": (lambda x: x.repeat([2, 3]), lambda x: x.repeat(2, 3), (X,)),
+    "cat": (lambda x, y: type(x).cat([x, y], 0), lambda x, y: torch.cat([x, y]), (X, Y)),
+    "gather": (
+        lambda x: x.gather(0, tensor(INDEX, x.device)),
+        lambda x: x.gather(0, torch.tensor(INDEX)),
+        (X,),
+    ),
+    "scatter": (
+        lambda x, v: x.scatter(0, tensor(INDEX, x.device), v, update("Add")),
+        lambda x, v: x.scatter_add(0, torch.tensor(INDEX), v),
+        (X, (2, 5)),
+    ),
+    "select": (lambda x: x.select(0, tensor(INDEX[0], x.device)), lambda x: x[torch.tensor(INDEX[0])], (X,)),
+    "einsum": (
+        lambda x, y: burn_einsum("bij,bjk->bik", [x, y]),
+        lambda x, y: torch.einsum("bij,bjk->bik", x, y),
+        ((2, 3, 4), (2, 4, 5)),
+    ),
+}
+
+
+def burn_einsum(equation, operands):
+    from burn.tensor import einsum
+
+    return einsum(equation, operands)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_parity(name):
+    ours, theirs, shapes = ROWS[name]
+    rng = np.random.default_rng(11)
+    arrays = [rng.uniform(-2, 2, s) for s in shapes]
+    leaves = [torch.tensor(a, requires_grad=True) for a in arrays]
+    out = theirs(*leaves)
+    cotangent = rng.uniform(-1, 1, tuple(out.shape))
+    (out * torch.tensor(cotangent)).sum().backward()
+    device = Device.flex()
+    np.testing.assert_allclose(
+        array(ours(*(tensor(a, device) for a in arrays))), out.detach().numpy(), rtol=1e-11, atol=1e-12
+    )
+    for have, leaf in zip(gradients(ours, arrays, [cotangent], device), leaves, strict=True):
+        np.testing.assert_allclose(have, leaf.grad.numpy(), rtol=1e-10, atol=1e-11)

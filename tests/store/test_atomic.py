@@ -1,0 +1,159 @@
+"""Saving leaves the old file or the new one, whatever happens in between."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from burn.store import pack
+from burn.store.pack import AtomicFile, PackDType, PackTensor, Reader, Writer
+
+
+def one(value):
+    return Writer([PackTensor.from_numpy("w", np.full(4, value, "f4"))])
+
+
+def value_of(path):
+    return Reader.from_file(path).tensor("w").to_numpy()[0]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_failing_tensor_leaves_the_old_file(tmp_path):
+    path = tmp_path / "m.bpk"
+    one(1).write_to_file(path)
+
+    def fail():
+        raise OSError("device lost")
+
+    tensors = [PackTensor.from_numpy("a", np.ones(1000, "f4")), PackTensor.deferred("b", PackDType("U8"), [1], 1, fail)]
+    with pytest.raises(pack.PackError, match="tensor 'b': device lost"):
+        Writer(tensors).write_to_file(path)
+    assert value_of(path) == 1 and names(tmp_path) == ["m.bpk"]
+
+
+_KILLED = """
+import sys, time
+import numpy as np
+from burn.store.pack import PackDType, PackTensor, Writer
+
+def slow():
+    print("writing", flush=True)
+    time.sleep(60)
+
+tensors = [
+    PackTensor.from_numpy("w", np.full(1 << 20, 2, "f4")),
+    PackTensor.deferred("v", PackDType("U8"), [1], 1, slow),
+]
+Writer(tensors).write_to_file(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_killed_save_leaves_the_old_file(tmp_path):
+    path = tmp_path / "m.bpk"
+    one(1).write_to_file(path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = subprocess.Popen([sys.executable, "-c", _KILLED, path], stdout=subprocess.PIPE, env=environment)
+    assert child.stdout.readline() == b"writing\n"
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    assert value_of(path) == 1
+    (scratch,) = (name for name in names(tmp_path) if name != "m.bpk")
+    assert scratch.startswith(f"m.bpk.{child.pid}-") and scratch.endswith(".tmp")
+    one(3).write_to_file(path)
+    assert value_of(path) == 3
+
+
+def test_overwrite_false(tmp_path):
+    path = tmp_path / "m.bpk"
+    one(1).overwrite(False).write_to_file(path)
+    with pytest.raises(pack.AlreadyExists, match="exists already"):
+        one(2).overwrite(False).write_to_file(path)
+    with pytest.raises(FileExistsError):
+        one(2).overwrite(False).write_to_file(path)
+    assert value_of(path) == 1 and names(tmp_path) == ["m.bpk"]
+
+
+def test_commit_new_sees_a_file_that_came_meanwhile(tmp_path):
+    path = tmp_path / "a"
+    guard, file = AtomicFile.create(path)
+    file.write(b"new")
+    path.write_bytes(b"old")
+    with pytest.raises(FileExistsError):
+        guard.commit_new()
+    assert path.read_bytes() == b"old" and names(tmp_path) == ["a"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links and permission bits")
+def test_links_and_permissions(tmp_path):
+    target, link, dangling = tmp_path / "target.bpk", tmp_path / "link.bpk", tmp_path / "dangling.bpk"
+    one(1).write_to_file(target)
+    link.symlink_to(target)
+    one(2).write_to_file(link)
+    assert not link.is_symlink() and value_of(link) == 2 and value_of(target) == 1
+    dangling.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(pack.AlreadyExists):
+        one(2).overwrite(False).write_to_file(dangling)
+    target.chmod(0o640)
+    one(3).write_to_file(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_without_hard_links(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "m.bpk"
+    one(1).overwrite(False).write_to_file(path)
+    with pytest.raises(pack.AlreadyExists):
+        one(2).overwrite(False).write_to_file(path)
+    assert value_of(path) == 1 and names(tmp_path) == ["m.bpk"]
+
+
+def test_an_existing_scratch_name_is_passed_over(tmp_path):
+    first = AtomicFile(tmp_path / "a")
+    number = int(first.path().rsplit("-", 1)[1].split(".")[0])
+    first.discard()
+    (tmp_path / f"a.{os.getpid()}-{number + 1}.tmp").write_bytes(b"taken")
+    with AtomicFile(tmp_path / "a") as file:
+        file.write(b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("path", ["missing/m.bpk", "m.bpk/"])
+def test_paths_that_cannot_be_written(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(pack.PackError, match="cannot write"):
+        Writer([]).auto_extension(False).write_to_file(path)
+
+
+def test_a_bare_name_goes_to_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert one(1).write_to_file("m") == "m.bpk"
+    assert names(tmp_path) == ["m.bpk"]
+
+
+def test_in_place_keeps_the_inode(tmp_path):
+    path = tmp_path / "m.bpk"
+    one(1).write_to_file(path)
+    inode = path.stat().st_ino
+    one(2).write_to_file_in_place(path)
+    assert path.stat().st_ino == inode and value_of(path) == 2
+
+
+def test_a_large_file_is_written_in_pieces(tmp_path):
+    array = np.arange(5 << 20, dtype="f4")
+    start = time.perf_counter()
+    Writer([PackTensor.from_numpy("w", array)]).write_to_file(tmp_path / "m")
+    np.testing.assert_array_equal(Reader.from_file(tmp_path / "m").tensor("w").to_numpy(), array)
+    assert time.perf_counter() - start < 10

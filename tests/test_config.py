@@ -1,0 +1,199 @@
+"""Configurations: builders, the JSON that Burn writes, and what cannot be read."""
+
+import copy
+import dataclasses
+import enum
+import pickle
+import typing
+
+import numpy as np
+import pytest
+
+from burn.config import F32, Config, ConfigEnum, ConfigFileNotFound, Float32, config_to_json, float_text, tuple_variant
+from burn.errors import ConfigError
+
+
+class Empty(Config):
+    pass
+
+
+class Order(Config):
+    int: int
+    float: float
+    string: str
+    other_config: Empty
+    int_default: typing.Annotated[int, "i32"] = 2
+    float_default: F32 = 2.0
+    maybe: typing.Optional[int] = None  # noqa: UP045 - both spellings are in use
+
+
+class Choice(ConfigEnum):
+    class Nothing:
+        pass
+
+    @tuple_variant
+    class Single:
+        value: float
+
+    @tuple_variant
+    class Multiple:
+        value: float
+        name: str
+
+    class Named:
+        first: float
+        second: str = "x"
+
+
+class Layout(enum.Enum):
+    Row = 0
+    Col = 1
+
+
+class Full(Config):
+    choice: Choice
+    weights: list[F32] | None
+    sizes: tuple[int, int] = (1, 2)
+    layout: Layout = Layout.Row
+    lambda_: float = 0.5
+    table: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def test_key_order_is_required_optional_default():
+    config = Order(1, 2.0, "a", Empty())
+    assert config_to_json(config) == (
+        '{\n  "int": 1,\n  "float": 2.0,\n  "string": "a",\n  "other_config": {},\n'
+        '  "maybe": null,\n  "int_default": 2,\n  "float_default": 2.0\n}'
+    )
+    assert str(config) == config_to_json(config)
+
+
+def test_builders_only_for_defaults():
+    config = Order(1, 2.0, "a", Empty())
+    assert config.with_int_default(7).int_default == 7
+    assert config.with_maybe(3).maybe == 3
+    assert config.int_default == 2
+    assert not hasattr(config, "with_int") and not hasattr(config, "with_other_config")
+    assert Full(Choice.Nothing).with_lambda(2.0).lambda_ == 2.0
+
+
+def test_configs_are_frozen_and_compare_by_value():
+    config = Order(1, 2.0, "a", Empty())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.int = 3
+    assert config == Order(1, 2.0, "a", Empty()) != Order(2, 2.0, "a", Empty())
+    assert copy.deepcopy(config) == config == pickle.loads(pickle.dumps(config))
+
+
+@pytest.mark.parametrize(
+    "choice, text",
+    [
+        (Choice.Nothing, '"Nothing"'),
+        (Choice.Single(42.0), '{"Single": 42.0}'),
+        (Choice.Multiple(42.0, "Allow"), '{"Multiple": [42.0, "Allow"]}'),
+        (Choice.Named(1.0), '{"Named": {"first": 1.0, "second": "x"}}'),
+    ],
+)
+def test_variants(tmp_path, choice, text):
+    config = Full(choice, [0.1, 1.0], layout=Layout.Col, table={"a": 1})
+    compact = " ".join(config_to_json(config).split())
+    assert compact.startswith(
+        '{ "choice": ' + text.replace("{", "{ ").replace("}", " }").replace("[", "[ ").replace("]", " ]")
+    )
+    assert (
+        '"weights": [ 0.1, 1.0 ], "sizes": [ 1, 2 ], "layout": "Col", "lambda": 0.5, "table": { "a": 1 } }' in compact
+    )
+    config.save(tmp_path / "c.json")
+    loaded = Full.load(tmp_path / "c.json")
+    assert loaded == config
+    assert loaded.choice == choice and (loaded.choice is choice or choice is not Choice.Nothing)
+
+
+def test_variants_are_values():
+    assert repr(Choice.Multiple(1.0, "a")) == "Choice.Multiple(1.0, 'a')"
+    assert repr(Choice.Nothing) == "Choice.Nothing"
+    assert Choice.Single(1.0) == Choice.Single(1.0) != Choice.Single(2.0)
+    assert hash(Choice.Single(1.0)) == hash(Choice.Single(1.0))
+    assert pickle.loads(pickle.dumps(Choice.Nothing)) is Choice.Nothing
+    assert copy.deepcopy(Choice.Nothing) is Choice.Nothing
+    assert isinstance(Choice.Nothing, Choice) and isinstance(Choice.Single(1.0), Choice)
+    match Choice.Named(3.0):
+        case Choice.Named(first, second):
+            assert (first, second) == (3.0, "x")
+
+
+def test_integers_in_float_fields_print_as_floats():
+    assert '"float": 2.0' in config_to_json(Order(1, 2, "a", Empty()))
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0.0, "0.0"), (-0.0, "-0.0"), (1.0, "1.0"), (0.1, "0.1"), (123456.789, "123456.789"), (1e-5, "0.00001"),
+     (1e-6, "1e-6"), (1.25e-10, "1.25e-10"), (1e15, "1000000000000000.0"), (1e16, "1e16"), (1.5e300, "1.5e300"),
+     (0.5773502691896258, "0.5773502691896258"), (-2.5, "-2.5"), (Float32(0.1), "0.1"), (Float32(0.001), "0.001"),
+     (Float32(1e-6), "0.000001"), (Float32(1e-7), "1e-7"), (Float32(16777216.0), "16777216.0"), (5e-324, "5e-324")],
+)  # fmt: skip
+def test_float_text(value, text):
+    assert float_text(value) == text
+    kind = np.float32 if isinstance(value, Float32) else np.float64
+    assert kind(text) == kind(value)
+
+
+def test_missing_keys_take_defaults_and_unknown_ones_are_ignored():
+    loaded = Order.load_binary(b'{"int": 1, "float": 3, "string": "a", "other_config": {"x": 1}, "later": 0}')
+    assert loaded == Order(1, 3.0, "a", Empty())
+    assert isinstance(loaded.float, float)
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (b"{", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"[]", "'Order' must be an object"),
+        (b'{"float": 1.0, "string": "a", "other_config": {}}', "lacks the key 'int'"),
+        (b'{"int": 1.5, "float": 1.0, "string": "a", "other_config": {}}', r"'Order.int' must be an integer, got 1.5"),
+        (b'{"int": true, "float": 1.0, "string": "a", "other_config": {}}', "must be an integer"),
+        (b'{"int": 1, "float": "1", "string": "a", "other_config": {}}', "must be a number"),
+        (b'{"int": 1, "float": null, "string": "a", "other_config": {}}', "must be a number"),
+    ],
+)
+def test_what_does_not_fit_is_named(data, message):
+    with pytest.raises(ConfigError, match=message):
+        Order.load_binary(data)
+
+
+@pytest.mark.parametrize(
+    "choice", ['"Single"', '"Other"', '{"Nothing": 1}', '{"Multiple": [1.0]}', '{"Named": 1}', "3"]
+)
+def test_wrong_variants(choice):
+    with pytest.raises(ConfigError, match="choice"):
+        Full.load_binary(f'{{"choice": {choice}}}'.encode())
+
+
+def test_files(tmp_path, monkeypatch):
+    with pytest.raises(ConfigFileNotFound, match="no file"):
+        Order.load(tmp_path / "missing.json")
+    with pytest.raises(FileNotFoundError):
+        Order.load(tmp_path / "missing.json")
+    with pytest.raises(ConfigError, match="cannot read"):
+        Order.load(tmp_path)
+    with pytest.raises(ConfigError, match="cannot write"):
+        Empty().save(tmp_path / "no" / "c.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(ConfigError, match=r"bad\.json"):
+        Order.load(tmp_path / "bad.json")
+
+
+def test_nan_cannot_be_saved_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "c.json"
+    Order(1, 2.0, "a", Empty()).save(path)
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match=r"'Order.float' must be finite"):
+        Order(1, float("nan"), "a", Empty()).save(path)
+    assert path.read_bytes() == before and not before.endswith(b"\n")
+
+
+def test_texts_keep_their_letters():
+    assert '"string": "é\\n\\""' in config_to_json(Order(1, 2.0, 'é\n"', Empty()))

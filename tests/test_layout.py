@@ -1,0 +1,115 @@
+"""The layout keeps its promises: who imports whom, how large files are, and that every operation is complete."""
+
+import ast
+import ctypes
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+
+BURN = ROOT / "burn"
+COMPILED = (".pyx", ".pxd", ".pxi", ".h")
+MAX_LINES, MAX_WIDTH = 600, 120
+FAMILIES = sorted(path.stem for path in (BURN / "_core").glob("*.pyx") if path.stem != "core")
+
+
+def files(*suffixes):
+    """All source files with these suffixes."""
+    folders = (BURN, ROOT / "tests", ROOT / "benchmarks", ROOT / "examples", ROOT / "cuda")
+    found = [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
+    return sorted([*found, ROOT / "setup.py"] if ".py" in suffixes else found)
+
+
+def module_of(path):
+    """Dotted name of a file of the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path, everywhere=False):
+    """Modules that a file imports when it is loaded; with `everywhere` also those inside functions and for type checkers."""
+    found = set()
+    package = module_of(path).split(".") if path.name == "__init__.py" else module_of(path).split(".")[:-1]
+
+    def visit(node):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*base, *([node.module] if node.module else [])])
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+        elif everywhere or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            checked = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+            for child in (node.orelse if checked and not everywhere else ast.iter_child_nodes(node)):
+                visit(child)
+
+    visit(ast.parse(path.read_text()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def layers():
+    """The folders of docs/architecture.md, lowest first."""
+    text = (ROOT / "docs/architecture.md").read_text().split("## Who may import whom")[1]
+    rows = re.findall(r"^\| (`burn[^|]*) \|", text, re.M)
+    return [name for row in rows for name in re.findall(r"`([\w.]+)`", row)]
+
+
+def layer_of(name, layers):
+    """The longest entry of the table that a module lies in, or None."""
+    inside = [layer for layer in layers if name == layer or name.startswith(layer + ".")]
+    return max(inside, key=len, default=None)
+
+
+def test_every_folder_is_in_the_table(layers):
+    for path in BURN.rglob("*.py"):
+        name = module_of(path)
+        assert name == "burn" or layer_of(name, layers), f"{name} is missing in docs/architecture.md"
+
+
+@pytest.mark.parametrize("path", sorted(BURN.rglob("*.py")), ids=module_of)
+def test_imports_point_downward(path, layers):
+    own = layer_of(module_of(path), layers)
+    if own is None:
+        return
+    for name in imports_of(path):
+        layer = layer_of(name, layers)
+        assert layer is None or layers.index(layer) <= layers.index(own), (
+            f"{module_of(path)} may not import {name} when it is loaded: {layer} is above {own}"
+        )
+
+
+def test_only_the_cuda_backend_knows_pycuda():
+    for path in BURN.rglob("*.py"):
+        if "backend/cuda" not in path.as_posix():
+            assert not any(name.split(".")[0] == "pycuda" for name in imports_of(path, everywhere=True)), path
+
+
+def test_only_one_header_knows_openmp():
+    users = [path.name for path in files(*COMPILED) if re.search(r"\bomp\.h|\bopenmp\b.*cimport|#pragma omp", path.read_text())]
+    assert users == ["_openmp.h"]
+
+
+def test_kernels_include_no_python_header_of_numpy():
+    for path in files(*COMPILED):
+        assert not re.search(r"cimport numpy|numpy/arrayobject", path.read_text()), path
+
+
+def test_no_flag_changes_floating_point():
+    text = (ROOT / "setup.py").read_text().replace("No -ffast-math", "")
+    assert not re.search(r"-ffast-math|-Ofast|-funsafe|-ffinite|-fassociative|-march=native", text)
+
+
+@pytest.mark.parametrize("path", files(".py", *COMPILED, ".cu", ".cuh"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_short(path):
+    lines = path.read_text().splitlines()
+    assert len(lines) <= MAX_LINES
+    wide = [number for number, line in enumerate(lines, 1) if len(line) > MAX_WIDTH]
+    assert not wide, f"lines wider than {MAX_WIDTH}: {wide}"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("folder", ["burn/_ops", "burn/backend/ndarray"])
+def test_family_has_a_file_everywhere(family, folder):
+    assert (ROOT / folder / f"{family}.py").exists()
