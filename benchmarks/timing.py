@@ -80,8 +80,7 @@ class Worker:
 
     def close(self):
         """Ends the process."""
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()
 
 
 if __name__ == "__main__":

@@ -12,20 +12,22 @@ def batch(inputs, classes, size):
 def burn_step(inputs, hidden, classes, size):
     """A function that runs one step of burn and returns the loss tensor; parameters exist already."""
     import burn
-    from burn.nn import Linear, LinearConfig
+    from burn.module import Module
+    from burn.nn import LinearConfig
     from burn.nn.loss import CrossEntropyLossConfig
     from burn.optim import AdamConfig, GradientsParams
     from burn.tensor.activation import relu
 
-    class Mlp(burn.Module):
-        first: Linear
-        second: Linear
+    class Mlp(Module):
+        def __init__(self, device):
+            self.first = LinearConfig(inputs, hidden).init(device)
+            self.second = LinearConfig(hidden, classes).init(device)
 
         def forward(self, x):
             return self.second(relu(self.first(x)))
 
     device = burn.Device.flex().autodiff()
-    model = Mlp(LinearConfig(inputs, hidden).init(device), LinearConfig(hidden, classes).init(device))
+    model = Mlp(device)
     loss_of = CrossEntropyLossConfig().init(device)
     optimizer = AdamConfig().init()
     images, labels = batch(inputs, classes, size)

@@ -14,7 +14,7 @@ from burn import errors as errors
 from burn._version import __version__ as __version__
 
 try:
-    from burn._core import core as _core
+    from burn._core import core as _built  # noqa: F401
 except ImportError as _error:
     raise ImportError(
         "the compiled parts of burn are missing; run `pip install .` in the source folder (a C compiler is needed), and do not "

@@ -44,7 +44,8 @@ class Config:
         super().__init_subclass__(**kwargs)
         for name, annotation in own_annotations(cls).items():
             if name not in cls.__dict__ and allows_none(annotation):
-                setattr(cls, name, None)
+                # By keyword only, so that required fields may follow it.
+                setattr(cls, name, dataclasses.field(default=None, kw_only=True))
         dataclasses.dataclass(frozen=True)(cls)
         for field in dataclasses.fields(cls):
             builder = f"with_{_json_name(field.name)}"

@@ -18,6 +18,7 @@ from burn.data.dataloader import Batcher, DataLoaderBuilder
 from burn.data.dataset import InMemDataset, PartialDataset
 from burn.module import Module
 from burn.optim import AdamConfig, GradientsParams
+from burn.tensor.activation import relu
 from burn.train.metric import ConfusionMatrix
 from burn.train.renderer import CurvePlot, ProgressBar
 
@@ -42,7 +43,7 @@ class Model(Module):
         self.dropout = nn.DropoutConfig(config.dropout).init()
 
     def forward(self, images):
-        return self.linear2(self.dropout(self.linear1(images).relu()))
+        return self.linear2(self.dropout(relu(self.linear1(images))))
 
 
 class TrainingConfig(Config):

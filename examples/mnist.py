@@ -18,6 +18,7 @@ from burn.data.dataloader import Batcher, DataLoaderBuilder
 from burn.data.dataset import InMemDataset
 from burn.module import Module
 from burn.optim import AdamConfig, GradientsParams
+from burn.tensor.activation import relu
 from burn.train.metric import ConfusionMatrix
 from burn.train.renderer import ProgressBar
 
@@ -62,7 +63,7 @@ class Model(Module):
         self.dropout = nn.DropoutConfig(config.dropout).init()
 
     def forward(self, images):
-        return self.linear2(self.dropout(self.linear1(images).relu()))
+        return self.linear2(self.dropout(relu(self.linear1(images))))
 
 
 def train_epoch(model, optimizer, loss_fn, loader, learning_rate, bar):

@@ -14,7 +14,7 @@ def pytest_report_header(config):
     """The versions, levels and threads that a failure depends on."""
     import burn
 
-    return f"burn {burn.__version__}, levels built: {', '.join(built_levels()) or 'none'}, threads: {burn.num_threads()}"
+    return f"burn {burn.__version__}, levels built: {', '.join(built_levels()) or 'none'}, threads: {burn.get_num_threads()}"
 
 
 def built_levels():

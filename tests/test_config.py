@@ -51,8 +51,8 @@ class Layout(enum.Enum):
 
 
 class Full(Config):
-    choice: Choice
     weights: list[F32] | None
+    choice: Choice
     sizes: tuple[int, int] = (1, 2)
     layout: Layout = Layout.Row
     lambda_: float = 0.5
@@ -95,7 +95,7 @@ def test_configs_are_frozen_and_compare_by_value():
     ],
 )
 def test_variants(tmp_path, choice, text):
-    config = Full(choice, [0.1, 1.0], layout=Layout.Col, table={"a": 1})
+    config = Full(choice, weights=[0.1, 1.0], layout=Layout.Col, table={"a": 1})
     compact = " ".join(config_to_json(config).split())
     assert compact.startswith(
         '{ "choice": ' + text.replace("{", "{ ").replace("}", " }").replace("[", "[ ").replace("]", " ]")

@@ -2,10 +2,14 @@
 
 import ast
 import ctypes
+import importlib
 import re
 
 import pytest
 
+from burn._ops import OPS
+from burn.backend.flex import available_levels
+from burn.backend.ndarray import KERNELS
 from tests.conftest import ROOT
 
 BURN = ROOT / "burn"
@@ -28,7 +32,7 @@ def module_of(path):
 
 
 def imports_of(path, everywhere=False):
-    """Modules that a file imports when it is loaded; with `everywhere` also those inside functions and for type checkers."""
+    """Modules that a file imports when it is loaded; `everywhere` adds those in functions and for types."""
     found = set()
     package = module_of(path).split(".") if path.name == "__init__.py" else module_of(path).split(".")[:-1]
 
@@ -41,7 +45,7 @@ def imports_of(path, everywhere=False):
             found.update(f"{base}.{alias.name}" for alias in node.names)
         elif everywhere or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             checked = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-            for child in (node.orelse if checked and not everywhere else ast.iter_child_nodes(node)):
+            for child in node.orelse if checked and not everywhere else ast.iter_child_nodes(node):
                 visit(child)
 
     visit(ast.parse(path.read_text()))
@@ -87,7 +91,11 @@ def test_only_the_cuda_backend_knows_pycuda():
 
 
 def test_only_one_header_knows_openmp():
-    users = [path.name for path in files(*COMPILED) if re.search(r"\bomp\.h|\bopenmp\b.*cimport|#pragma omp", path.read_text())]
+    users = [
+        path.name
+        for path in files(*COMPILED)
+        if re.search(r"\bomp\.h|\bopenmp\b.*cimport|#pragma omp", path.read_text())
+    ]
     assert users == ["_openmp.h"]
 
 
@@ -113,3 +121,73 @@ def test_files_are_short(path):
 @pytest.mark.parametrize("folder", ["burn/_ops", "burn/backend/ndarray"])
 def test_family_has_a_file_everywhere(family, folder):
     assert (ROOT / folder / f"{family}.py").exists()
+
+
+# Ops that only give another view of their input, or that call other ops: no kernel of their own.
+WITHOUT_KERNEL = {"cat", "expand", "permute", "reshape", "scatter_step", "slice", "slice_assign"}
+
+
+class Row(ctypes.Structure):
+    """burn_row of abi.h."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("dtype", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
+        ("cost", ctypes.c_float),
+        ("fn", ctypes.c_void_p),
+    )
+
+
+class Table(ctypes.Structure):
+    """burn_table of abi.h."""
+
+    _fields_ = (
+        ("family", ctypes.c_char_p),
+        ("level", ctypes.c_char_p),
+        ("n", ctypes.c_int32),
+        ("rows", ctypes.POINTER(Row)),
+        ("init", ctypes.c_void_p),
+    )
+
+
+def table_of(level, family):
+    """The kernel table of a family at a level."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    capsule = importlib.import_module(f"burn._core._{level}.{family}").table
+    return Table.from_address(pointer(capsule, b"burn.kernels"))
+
+
+def rows_of(level, family):
+    """(kernel name, dtype code) of each row of a table."""
+    table = table_of(level, family)
+    return [(table.rows[k].name.decode(), table.rows[k].dtype) for k in range(table.n)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("level", available_levels())
+def test_table_is_sound(level, family):
+    table = table_of(level, family)
+    assert (table.family.decode(), table.level.decode()) == (family, level)
+    rows = rows_of(level, family)
+    assert len(set(rows)) == len(rows), "a kernel stands twice in the table"
+    assert all(table.rows[k].fn and table.rows[k].cost > 0 for k in range(table.n))
+    assert rows == rows_of(available_levels()[0], family), "levels differ"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_kernels_and_ops_match(family):
+    """Each op has its kernel in the compiled backend and in the NumPy one; no kernel is without an op."""
+    kernels = {name for name, _ in rows_of(available_levels()[0], family)}
+    wanted = {op.kernel for op in OPS.values() if op.family == family} - WITHOUT_KERNEL
+    assert kernels == wanted
+    assert wanted <= set(KERNELS)
+
+
+def test_ndarray_has_no_kernel_without_an_op():
+    assert set(KERNELS) <= {op.kernel for op in OPS.values()}
+
+
+def test_every_op_is_of_a_known_family():
+    assert {op.family for op in OPS.values()} == set(FAMILIES)

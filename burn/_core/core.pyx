@@ -38,7 +38,20 @@ cdef extern from *:
     /* a new object of a Python subclass by the C constructor of its base, past any __new__ of the subclass */
     #define BURN_NEW(base, type, args) (((PyTypeObject *)(base))->tp_new((PyTypeObject *)(type), (args), NULL))
     #define BURN_REFCNT(o) Py_REFCNT((PyObject *)(o))
+    /* Gives a Python subclass the operator functions of its C base. It would find them by name at each use otherwise, which
+       costs more than the operation. */
+    static void burn_inherit_operators(PyObject *base, PyObject *type) {
+        PyNumberMethods *from = ((PyTypeObject *)base)->tp_as_number, *to = ((PyTypeObject *)type)->tp_as_number;
+    #define TAKE(slot) to->slot = from->slot;
+        TAKE(nb_add) TAKE(nb_subtract) TAKE(nb_multiply) TAKE(nb_true_divide) TAKE(nb_floor_divide) TAKE(nb_remainder)
+        TAKE(nb_power) TAKE(nb_matrix_multiply) TAKE(nb_and) TAKE(nb_or) TAKE(nb_xor) TAKE(nb_lshift) TAKE(nb_rshift)
+        TAKE(nb_negative) TAKE(nb_absolute) TAKE(nb_invert)
+    #undef TAKE
+        ((PyTypeObject *)type)->tp_richcompare = ((PyTypeObject *)base)->tp_richcompare;
+        ((PyTypeObject *)type)->tp_hash = ((PyTypeObject *)base)->tp_hash;
+    }
     """
+    void burn_inherit_operators(object base, object type)
     object BURN_NEW(object base, object type, object args)
     Py_ssize_t BURN_REFCNT(object o)
 

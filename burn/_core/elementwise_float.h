@@ -109,12 +109,13 @@ static inline double d_silu_slope(double x) {
     X(sign, m_sign(x), d_sign(x), .2f) \
     X(square, x * x, x * x, .2f)
 
-/* NaN of either operand wins in max_pair and min_pair */
-#define FLOAT_HOT(X) \
+#define FLOAT_ARITHMETIC(X) \
     X(add, x + y, x + y, .2f) \
     X(sub, x - y, x - y, .2f) \
     X(mul, x * y, x * y, .2f) \
-    X(div, x / y, x / y, .25f) \
+    X(div, x / y, x / y, .25f)
+/* NaN of either operand wins in max_pair and min_pair */
+#define FLOAT_HOT(X) \
     X(max_pair, vf_sel(vf_unord(x, x), x, vf_max(x, y)), x > y || x != x ? x : y, .2f) \
     X(min_pair, vf_sel(vf_unord(x, x), x, vf_min(x, y)), x < y || x != x ? x : y, .2f)
 #define FLOAT_BINARY(X) \
@@ -142,13 +143,17 @@ static inline double d_silu_slope(double x) {
 
 #define FLOAT_KERNELS(name, C, N, STREAM) \
     KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 4, .stream = STREAM, ARGS##N(4)) \
-    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, ARGS##N(8)) \
+    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, .stream = STREAM, ARGS##N(8)) \
     KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C + .4f, .out_size = 2, .half = DT_F16, ARGS##N(2)) \
     KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C + .4f, .out_size = 2, .half = DT_BF16, ARGS##N(2))
 #define MAKE_FLOAT_UNARY(name, V, D, C) \
     F32_UNARY(l_##name##_f32, V) \
     UNARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 1, 1)
+#define MAKE_FLOAT_ARITHMETIC(name, V, D, C) \
+    F32_HOT(l_##name##_f32, V) \
+    BINARY_STREAM(l_##name##_f64, double, D) \
+    FLOAT_KERNELS(name, C, 2, 1)
 #define MAKE_FLOAT_HOT(name, V, D, C) \
     F32_HOT(l_##name##_f32, V) \
     BINARY(l_##name##_f64, double, double, D) \
@@ -165,6 +170,7 @@ static inline double d_silu_slope(double x) {
     KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_F16, ARGS1(2)) \
     KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_BF16, ARGS1(2))
 FLOAT_UNARY(MAKE_FLOAT_UNARY)
+FLOAT_ARITHMETIC(MAKE_FLOAT_ARITHMETIC)
 FLOAT_HOT(MAKE_FLOAT_HOT)
 FLOAT_BINARY(MAKE_FLOAT_BINARY)
 FLOAT_BACKWARD(MAKE_FLOAT_BINARY)

@@ -20,9 +20,9 @@
     UNARY(l_neg_##W, U, U, 0u - (U)x) \
     UNARY(l_square_##W, U, U, (uint64_t)x * x) \
     UNARY(l_bitwise_not_##W, U, U, ~x) \
-    BINARY(l_add_##W, U, U, (U)(x + y)) \
-    BINARY(l_sub_##W, U, U, (U)(x - y)) \
-    BINARY(l_mul_##W, U, U, (U)((sizeof(U) < 4 ? 1u : (U)1) * x * y)) \
+    BINARY_STREAM(l_add_##W, U, x + y) \
+    BINARY_STREAM(l_sub_##W, U, x - y) \
+    BINARY(l_mul_##W, U, U, (sizeof(U) < 4 ? 1u : (U)1) * x * y) \
     BINARY(l_bitwise_and_##W, U, U, x & y) \
     BINARY(l_bitwise_or_##W, U, U, x | y) \
     BINARY(l_bitwise_xor_##W, U, U, x ^ y)
@@ -123,7 +123,7 @@ INT_TYPES(MAKE_BY_TYPE)
     X(bitwise_left_shift, 2, .4f, __VA_ARGS__) X(bitwise_right_shift, 2, .4f, __VA_ARGS__) X(powi, 2, 5.f, __VA_ARGS__) \
     X(clamp, 3, .4f, __VA_ARGS__)
 #define MAKE_INT_W(name, N, C, S, T, W) \
-    KERNEL(name##_##S, .fn = l_##name##_##W, .cost = C, .out_size = sizeof(T), ARGS##N(sizeof(T)))
+    KERNEL(name##_##S, .fn = l_##name##_##W, .cost = C, .out_size = sizeof(T), .stream = 1, ARGS##N(sizeof(T)))
 #define MAKE_INT_T(name, N, C, S, T, W) \
     KERNEL(name##_##S, .fn = l_##name##_##S, .cost = C, .out_size = sizeof(T), ARGS##N(sizeof(T)))
 #define MAKE_INT(S, T, DT, W, U, SIGNED) INT_BY_WIDTH(MAKE_INT_W, S, T, W) INT_BY_TYPE(MAKE_INT_T, S, T, W)

@@ -74,15 +74,16 @@
 #include "gemm_drive.h"
 #include "gemm_end.h"
 
-static int gemm_run(const gemm_call *call, int dtype)
+static int gemm_run(gemm_call *call, int dtype)
 {
     switch (dtype) {
     case DT_F32:
-    case DT_FLEX32: return gemm_gemm_f32(call, &gemm_pack_source_f32);
-    case DT_F64: return gemm_gemm_f64(call, &gemm_pack_source_f64);
-    case DT_F16: return gemm_gemm_f32(call, &gemm_pack_source_f16);
-    case DT_BF16: return gemm_gemm_f32(call, &gemm_pack_source_bf16);
-    case DT_I32: return gemm_gemm_i32(call, &gemm_pack_source_i32);
-    default: return gemm_gemm_i64(call, &gemm_pack_source_i64);
+    case DT_FLEX32: return gemm_product_f32(call, &gemm_pack_source_f32);
+    case DT_F64: return gemm_product_f64(call, &gemm_pack_source_f64);
+    case DT_F16: return gemm_product_f32(call, &gemm_pack_source_f16);
+    case DT_BF16: return gemm_product_f32(call, &gemm_pack_source_bf16);
+    case DT_I32:
+    case DT_U32: return gemm_product_i32(call, &gemm_pack_source_i32);
+    default: return gemm_product_i64(call, &gemm_pack_source_i64);
     }
 }

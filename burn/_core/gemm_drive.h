@@ -1,9 +1,10 @@
 /* From a call to register tiles, included once an element type. Four ways, chosen by shape:
    VECTOR  one row: memory bound, b is read once;
-   DIRECT  b fits L2, or is used by very few rows: nothing is packed but a ragged last panel;
+   DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
    BLOCKS  both are packed whole (one region), then blocks of c are computed (another).
-   The order in which an element of c is summed depends on k and the way of reading a vector, never on the number of threads. */
+   The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so the
+   number of threads may choose among them. */
 enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(VECTOR) };
 
 typedef struct {
@@ -22,8 +23,16 @@ typedef struct {
     T *pa, *pb;
 } FN(job);
 
-GEMM_INLINE const T *FN(at_a)(const FN(job) *g, int64_t i, int64_t k) { return (const T *)(g->a + (i * g->rsa + k * g->csa) * g->source->size); }
-GEMM_INLINE const T *FN(at_b)(const FN(job) *g, int64_t k, int64_t j) { return (const T *)(g->b + (k * g->rsb + j * g->csb) * g->source->size); }
+GEMM_INLINE const T *FN(at_a)(const FN(job) *g, int64_t i, int64_t k)
+{
+    return (const T *)(g->a + (i * g->rsa + k * g->csa) * g->source->size);
+}
+
+GEMM_INLINE const T *FN(at_b)(const FN(job) *g, int64_t k, int64_t j)
+{
+    return (const T *)(g->b + (k * g->rsb + j * g->csb) * g->source->size);
+}
+
 GEMM_INLINE int FN(width)(const FN(job) *g, int64_t j) { return (int)gemm_min(g->n - j * NR, NR); }
 GEMM_INLINE int FN(height)(const FN(job) *g, int64_t i) { return (int)(g->rows.each + (i < g->rows.more)); }
 
@@ -31,7 +40,12 @@ GEMM_INLINE int FN(height)(const FN(job) *g, int64_t i) { return (int)(g->rows.e
 GEMM_INLINE FN(target) FN(aim)(const FN(job) *g, int64_t i, int64_t j, int64_t k, int64_t k_end)
 {
     const int last = k_end >= g->k;
-    return (FN(target)){g->c + i * g->n + j * NR, g->n, last && g->bias ? g->bias + j * NR : NULL, k > 0, last && g->act, FN(width)(g, j)};
+    return (FN(target)){.c = g->c + i * g->n + j * NR,
+                        .ldc = g->n,
+                        .bias = last && g->bias ? g->bias + j * NR : NULL,
+                        .add = k > 0,
+                        .act = last && g->act,
+                        .w = FN(width)(g, j)};
 }
 
 GEMM_INLINE void FN(round)(const FN(job) *g, int64_t i, int64_t rows, int64_t j, int64_t cols)
@@ -49,7 +63,7 @@ GEMM_INLINE void FN(finish)(const FN(job) *g, int64_t j, T sum)
     g->c[j] = g->act && (TS)sum < 0 ? 0 : sum;
 }
 
-/* b by rows: a strip of columns stays in L1 while eight rows at a time are added. */
+/* b by rows: a strip of columns stays in L1 while rows are added, eight at a time for less traffic and less rounding. */
 static void FN(strip)(void *ctx, int64_t part)
 {
     const FN(job) *g = ctx;
@@ -64,13 +78,16 @@ static void FN(strip)(void *ctx, int64_t part)
         for (int i = 0; i < 8; i++) s[i] = a[(k + i) * g->csa];
         int64_t j = 0;
         for (; j + VL <= w; j += VL) {
-            VEC x = LOAD(sum + j);
+            VEC x = {0};
             GEMM_PRAGMA(GCC unroll 8)
             for (int i = 0; i < 8; i++) x += SPLAT(s[i]) * LOAD(b + i * rsb + j);
-            STORE(sum + j, x);
+            STORE(sum + j, LOAD(sum + j) + x);
         }
-        for (; j < w; j++)
-            for (int i = 0; i < 8; i++) sum[j] += s[i] * b[i * rsb + j];
+        for (; j < w; j++) {
+            T x = 0;
+            for (int i = 0; i < 8; i++) x += s[i] * b[i * rsb + j];
+            sum[j] += x;
+        }
     }
     for (; k < g->k; k++) {
         const T *b = FN(at_b)(g, k, j0), s = a[k * g->csa];
@@ -120,8 +137,9 @@ GEMM_INLINE void FN(direct_tile)(const FN(job) *g, int64_t i, int64_t j)
     do {
         const int64_t k1 = gemm_min(k0 + g->kc, g->k);
         const FN(target) to = FN(aim)(g, i0, j, k0, k1);
-        (w > VL ? FN(tile_strided) : FN(tile_narrow))(FN(height)(g, i), k1 - k0, FN(at_a)(g, i0, k0), g->rsa, g->csa,
-                                                      packed ? g->pb + k0 * NR : FN(at_b)(g, k0, j * NR), packed ? NR : g->rsb, &to);
+        const T *b = packed ? g->pb + k0 * NR : FN(at_b)(g, k0, j * NR);
+        (w > VL ? FN(tile_strided) : FN(tile_narrow))(FN(height)(g, i), k1 - k0, FN(at_a)(g, i0, k0), g->rsa, g->csa, b,
+                                                      packed ? NR : g->rsb, &to);
         k0 = k1;
     } while (k0 < g->k);
 }
@@ -158,7 +176,8 @@ GEMM_INLINE void FN(pack_b_group)(const FN(job) *g, int64_t j0, int64_t j1, int6
     const int64_t run = g->csb == 1 && j1 - j0 > 1 ? 16 : k1 - k0; /* few rows over all panels: longer runs of a row */
     for (int64_t k = k0; k < k1; k += run)
         for (int64_t j = j0; j < j1; j++)
-            g->source->pack_b(FN(at_b)(g, k, j * NR), g->rsb, g->csb, FN(width)(g, j), gemm_min(k1 - k, run), d + ((j - j0) * (k1 - k0) + k - k0) * NR);
+            g->source->pack_b(FN(at_b)(g, k, j * NR), g->rsb, g->csb, FN(width)(g, j), gemm_min(k1 - k, run),
+                              d + ((j - j0) * (k1 - k0) + k - k0) * NR);
 }
 
 static void FN(panels)(void *ctx, int64_t part)
@@ -196,7 +215,8 @@ enum { FN(PACK_ROWS) = 4, FN(PACK_DEPTH) = 16 };
 static void FN(pack_slab)(void *ctx, int64_t task)
 {
     const FN(job) *g = ctx;
-    const int64_t a_tasks = gemm_ceil(g->mp, FN(PACK_ROWS)), k0 = g->at, k1 = gemm_min(k0 + g->slab, g->k), kk = k1 - k0;
+    const int64_t a_tasks = gemm_ceil(g->mp, FN(PACK_ROWS));
+    const int64_t k0 = g->at, k1 = gemm_min(k0 + g->slab, g->k), kk = k1 - k0;
     if (task < a_tasks) {
         for (int64_t i = task * FN(PACK_ROWS); i < gemm_min((task + 1) * FN(PACK_ROWS), g->mp); i++) {
             const int64_t i0 = gemm_start(g->rows, i);
@@ -205,7 +225,8 @@ static void FN(pack_slab)(void *ctx, int64_t task)
     } else if (g->csb == 1) {
         const int64_t k = k0 + (task - a_tasks) * FN(PACK_DEPTH), depth = gemm_min(k1 - k, FN(PACK_DEPTH));
         for (int64_t j = 0; j < g->np; j++)
-            g->source->pack_b(FN(at_b)(g, k, j * NR), g->rsb, 1, FN(width)(g, j), depth, g->pb + (j * kk + k - k0) * NR);
+            g->source->pack_b(FN(at_b)(g, k, j * NR), g->rsb, 1, FN(width)(g, j), depth,
+                              g->pb + (j * kk + k - k0) * NR);
     } else {
         const int64_t j = task - a_tasks;
         g->source->pack_b(FN(at_b)(g, k0, j * NR), g->rsb, g->csb, FN(width)(g, j), kk, g->pb + j * kk * NR);
@@ -256,11 +277,14 @@ static int64_t FN(plan)(FN(job) *g, int threads)
     if (g->m == 1 && native && (g->csb == 1 || g->rsb == 1)) {
         g->way = FN(VECTOR);
         if (g->n * g->k < 32768 * 4 / TBYTES) g->threads = 1;
-        g->parts = g->csb == 1 ? gemm_ceil(g->n, FN(STRIP)) : g->threads == 1 ? 1 : gemm_min(gemm_ceil(g->n, FN(DOTS)), 4 * g->threads);
+        if (g->csb == 1) g->parts = gemm_ceil(g->n, FN(STRIP));
+        else g->parts = g->threads == 1 ? 1 : gemm_min(gemm_ceil(g->n, FN(DOTS)), 4 * g->threads);
         if (g->csb != 1 && g->csa != 1) g->pa_size = g->k;
         return g->pa_size;
     }
-    if (native && g->csb == 1 && (g->mp <= GEMM_SKINNY || (g->k * g->n <= GEMM_B_L2 / TBYTES && (g->rsb * TBYTES % 4096 || g->k <= 8)))) {
+    /* Rows of b a multiple of 4 KB apart would share one set of L1. */
+    const int collide = g->rsb * TBYTES % 4096 == 0 && g->k > 8;
+    if (native && g->csb == 1 && (g->mp <= GEMM_SKINNY || (g->k * g->n <= GEMM_B_L2 / TBYTES && !collide))) {
         g->way = FN(DIRECT);
         g->by_rows = g->mp >= 2 * threads || g->np < threads;
         g->parts = gemm_min(g->by_rows ? g->mp : g->np, threads);
@@ -276,7 +300,8 @@ static int64_t FN(plan)(FN(job) *g, int threads)
     } else {
         g->way = FN(BLOCKS);
         g->slab = g->k;
-        while ((g->m + g->n) * g->slab > (64 << 20) / TBYTES && g->slab > 2 * g->kc) g->slab = gemm_ceil(g->slab / 2, g->kc) * g->kc;
+        while ((g->m + g->n) * g->slab > (64 << 20) / TBYTES && g->slab > 2 * g->kc)
+            g->slab = gemm_ceil(g->slab / 2, g->kc) * g->kc;
         int64_t mt = GEMM_MT, nt = GEMM_NT;
         while (threads > 1 && mt * nt > 2 && gemm_ceil(g->mp, mt) * gemm_ceil(g->np, nt) < 4 * threads) {
             if (nt * NR > mt * GEMM_MR) nt = (nt + 1) / 2;
@@ -357,7 +382,7 @@ static void FN(batch_part)(void *ctx, int64_t part)
     }
 }
 
-GEMM_CALL int FN(gemm)(const gemm_call *call, const FN(source) *source)
+GEMM_CALL int FN(product)(gemm_call *call, const FN(source) *source)
 {
     FN(job) g; /* filled field by field: clearing all of it first would be seen in small products */
     g.m = call->m;
@@ -394,7 +419,10 @@ GEMM_CALL int FN(gemm)(const gemm_call *call, const FN(source) *source)
     T small[8192 / TBYTES] __attribute__((aligned(64)));
     const size_t bytes = (w.parts * w.size + bias_size) * sizeof(T);
     T *scratch = small;
-    if (bytes > sizeof small && !(scratch = gemm_rt->alloc(bytes))) return (int)BURN_ERR_MEMORY;
+    if (bytes > sizeof small && !(scratch = gemm_rt->alloc(bytes))) {
+        call->wanted = (int64_t)bytes;
+        return BURN_ERR_MEMORY;
+    }
     if (bias_size) {
         for (int64_t j = 0; j < g.n; j++) source->widen(call->bias, j * call->bias_stride, scratch + j);
         g.bias = scratch;

@@ -40,7 +40,8 @@ GEMM_INLINE gemm_f32 gemm_load_f16(const uint16_t *p)
 GEMM_INLINE float gemm_from_f16(uint16_t h) { return _cvtsh_ss(h); }
 GEMM_INLINE uint16_t gemm_to_f16(float f) { return _cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT); }
 #else
-/* Exponent and mantissa shifted into place are too small by 2^112, subnormals included; inf and NaN need the full exponent. */
+/* Exponent and mantissa shifted into place are too small by 2^112, subnormals included; inf and NaN need the full
+   exponent. */
 GEMM_INLINE gemm_f32 gemm_load_f16(const uint16_t *p)
 {
     const gemm_u32 h = __builtin_convertvector(*(const gemm_u16 *)p, gemm_u32), e = (h & 0x7fff) << 13;

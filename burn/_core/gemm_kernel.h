@@ -1,5 +1,5 @@
-/* The register tile and its vector helpers, included once an element type. Needs T, TS (T itself, or
-   its signed twin), TI (signed integer as wide as T), TBYTES and FN(name). Defines VL (lanes), NR (columns of a tile), VEC, IVEC. */
+/* The register tile and its vector helpers, included once an element type. Needs T, TS (T itself, or its signed twin), TI
+   (signed integer as wide as T), TBYTES and FN(name). Defines VL (lanes), NR (columns of a tile), VEC, IVEC and SVEC. */
 #define VL (GEMM_LANES_BYTES / TBYTES)
 #define NR (2 * VL)
 #define VEC FN(vec)
@@ -94,7 +94,8 @@ GEMM_CALL void FN(store_edge)(const T *tile, int rows, const FN(target) *to)
     }
 }
 
-/* R rows x V vectors of C; R and V are constants after inlining. a(i, k) = a[i * rsa + k * csa]; b(k, j) = b[k * rsb + j].
+/* R rows x V vectors of C; R and V are constants after inlining.
+   a(i, k) = a[i * rsa + k * csa]; b(k, j) = b[k * rsb + j].
    Accumulators are separate variables: gcc keeps those in registers, an array of vectors it may not. */
 GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b,
                             int64_t rsb, const FN(target) *to)

@@ -87,6 +87,7 @@ typedef struct {
     int64_t rsa, csa, rsb, csb, bias_stride;
     int64_t batch, shape[BURN_MAX_RANK], sa[BURN_MAX_RANK], sb[BURN_MAX_RANK];
     int32_t axes, act;
+    int64_t wanted; /* out: bytes of scratch that could not be had */
 } gemm_call;
 
 static const char *const gemm_level = GEMM_LEVEL;

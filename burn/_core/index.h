@@ -166,6 +166,7 @@ typedef struct {
     int64_t k, w, inner, pitch, at, idx_row, idx_col;
 } scatter_block;
 
+#define IS_NAN(v) ((v) != (v))
 #define U float
 #define T float
 #define VALUE(v) (v)
@@ -186,6 +187,8 @@ typedef struct {
 #define VALUE(v) (vf_load_bf16_n(&(v), 1)[0])
 #define FN(name) name##_bf16
 #include "scatter_type.h"
+#undef IS_NAN
+#define IS_NAN(v) ((void)(v), 0)
 #define VALUE(v) (v)
 #define U int64_t
 #define T int64_t

@@ -1,5 +1,9 @@
 # cython: language_level=3
-"""Matrix products: `matmul` for floats, half floats and 32 and 64 bit integers (burn_tensor::ops::FloatTensorOps::float_matmul)."""
+"""Matrix products: `matmul` for floats, half floats and integers of 32 and 64 bits.
+
+The adapter turns shapes and strides into one description; gemm.h computes. Mirrors `float_matmul` and `int_matmul` of
+Burn's backend ops.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t
 from burn._core.abi cimport *
@@ -16,7 +20,8 @@ cdef extern from "gemm.h" nogil:
         int64_t sa[BURN_MAX_RANK]
         int64_t sb[BURN_MAX_RANK]
         int32_t axes, act
-    int gemm_run(const gemm_call *call, int dtype)
+        int64_t wanted
+    int gemm_run(gemm_call *call, int dtype)
     void gemm_init(const burn_rt *rt) noexcept
     const char *gemm_level
 
@@ -96,17 +101,18 @@ cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexc
             call.csb = 1
     status = gemm_run(&call, inp[0].dtype)
     if status:
-        args.err[0] = (call.m + call.n) * call.k
+        args.err[0] = call.wanted
     return status
 
 
-cdef burn_row rows[7]
+cdef burn_row rows[9]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
     cdef int n = 0
     # Nanoseconds an output element, for inner sizes of about a hundred.
-    for dtype, cost in ((DT_F32, 3), (DT_FLEX32, 3), (DT_F64, 6), (DT_F16, 4), (DT_BF16, 4), (DT_I32, 6), (DT_I64, 20)):
+    for dtype, cost in ((DT_F32, 3), (DT_FLEX32, 3), (DT_F64, 6), (DT_F16, 4), (DT_BF16, 4), (DT_I32, 6), (DT_I64, 20),
+                        (DT_U32, 6), (DT_U64, 20)):
         rows[n] = burn_row(name=b"matmul", dtype=dtype, flags=ROW_STRIDED, cost=cost, fn=matmul)
         n += 1
     _table.family = b"matmul"

@@ -37,8 +37,8 @@ VINL void block4(const char *x, int64_t lda, char *y, int64_t ldb, int stream) {
     }
 #pragma GCC unroll 16
     for (int i = 0; i < 16; i++) {
-        if (stream) _mm512_stream_ps(y + i * ldb, r[i]);
-        else _mm512_storeu_ps(y + i * ldb, r[i]);
+        if (stream) _mm512_stream_ps((float *)(y + i * ldb), r[i]);
+        else _mm512_storeu_ps((float *)(y + i * ldb), r[i]);
     }
 }
 #elif BURN_LEVEL == 3

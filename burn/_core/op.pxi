@@ -368,8 +368,7 @@ cdef int merge_context(Op op, tuple ins) except -1:
     return ctx
 
 
-cdef object unary(object which, object a):
-    cdef Op op = <Op>(slot_ops[<int>which] if type(which) is int else which)
+cdef object unary(Op op, object a):
     cdef TensorBase x, out
     cdef const burn_row *row
     cdef burn_buf bi, bo
@@ -432,6 +431,8 @@ cdef object binary(int slot, object a, object b):
         x = <TensorBase>b
         if kind_of(x.dtype) == KIND_FLOAT:
             return scalar_op(<Op>slot_scalar_left[slot], x, a, 0)
+    if (slot == OP_EQ or slot == OP_NE) and not (hasattr(a, "__float__") and hasattr(b, "__float__")):
+        return NotImplemented
     op = <Op>slot_ops[slot]
     return op.bridge(op, a, b)
 

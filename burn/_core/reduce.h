@@ -8,13 +8,14 @@
 #define PIECE 32768                 /* least elements a piece, where the reduced axis itself is cut */
 #define MAX_PIECES 64
 
-/* one running result: a double for sums of floats, 64 bits for integers, a row number for max and min, a flag for any */
+/* one running result: a double for floats, 64 bits for integers, a row number for positions, a flag for any and all */
 typedef union { double d; int64_t i; uint64_t u; } acc_t;
 typedef void (*tile_fn)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc);
 
 typedef struct {
     int size, floating;
-    tile_fn sum, var, prod, max, min, any, all;
+    tile_fn sum, var, prod, max_at, min_at, max, min, any, all;
+    void (*join_values)(acc_t *into, const acc_t *from, int64_t w, int is_min);
     int (*wins)(const void *x, int64_t i, int64_t j, int is_min);
     void (*put)(void *out, const acc_t *acc, int64_t w, double n);
 } reduce_type;
@@ -23,6 +24,15 @@ typedef struct {
 VINL int any_lane(vi m) { return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0; }
 #else
 VINL int any_lane(vi m) { return vm_any(m); }
+#endif
+
+/* lanes where either is NaN, as one instruction */
+#if BURN_LEVEL == 3
+VINL vi unordered(vf a, vf b) { return (vi)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_UNORD_Q); }
+#elif BURN_LEVEL == 2
+VINL vi unordered(vf a, vf b) { return (vi)_mm_cmpunord_ps((__m128)a, (__m128)b); }
+#else
+VINL vi unordered(vf a, vf b) { return (a != a) | (b != b); }
 #endif
 
 /* ---- vectors of the dtypes that vec.h does not have; small integers are computed as int32 */
@@ -47,7 +57,8 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define NONZERO(p) (*(p) != 0)
 #define MAXV(a, b) vf_max(a, b)
 #define MINV(a, b) vf_min(a, b)
-#define UNORD(a, b) (M)((a != a) | (b != b))
+#define UNORD(a, b) unordered(a, b)
+#define HSUM vf_sum
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
 #define FLOATING 1
@@ -66,6 +77,7 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define MAXV(a, b) SEL(a > b, a, b)
 #define MINV(a, b) SEL(a < b, a, b)
 #define UNORD(a, b) (M)((a != a) | (b != b))
+#define HSUM vd_sum
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
 #define FLOATING 1
@@ -83,7 +95,8 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define NONZERO(p) ((*(p) & 0x7fff) != 0)
 #define MAXV(a, b) vf_max(a, b)
 #define MINV(a, b) vf_min(a, b)
-#define UNORD(a, b) (M)((a != a) | (b != b))
+#define UNORD(a, b) unordered(a, b)
+#define HSUM vf_sum
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
 #define FLOATING 1
@@ -101,7 +114,8 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define NONZERO(p) ((*(p) & 0x7fff) != 0)
 #define MAXV(a, b) vf_max(a, b)
 #define MINV(a, b) vf_min(a, b)
-#define UNORD(a, b) (M)((a != a) | (b != b))
+#define UNORD(a, b) unordered(a, b)
+#define HSUM vf_sum
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
 #define FLOATING 1
@@ -204,7 +218,7 @@ static const reduce_type *const REDUCE_TYPES[DT_COUNT] = {
 };
 
 /* ---- the driver */
-enum reduce_op { RED_SUM, RED_MEAN, RED_PROD, RED_VAR, RED_MAX, RED_MIN, RED_ANY, RED_ALL };
+enum reduce_op { RED_SUM, RED_MEAN, RED_PROD, RED_VAR, RED_MAX_AT, RED_MIN_AT, RED_MAX, RED_MIN, RED_ANY, RED_ALL };
 
 typedef struct {
     const reduce_type *t;
@@ -217,19 +231,22 @@ typedef struct {
     const double *mean;                 /* of each result, for the variance */
     acc_t *part;                        /* [outer, pieces, inner] */
     char *out;                          /* values or flags; may be NULL */
-    void *at;                           /* positions of max and min; may be NULL */
+    void *at;                           /* positions of max and min */
     double *wide_out;                   /* instead of out: results as doubles */
     int at_dtype, out_size, invert;
 } reduce_job;
 
-static int is_extreme(const reduce_job *j) { return j->op == RED_MAX || j->op == RED_MIN; }
+VINL int is_extreme(const reduce_job *j) { return j->op == RED_MAX_AT || j->op == RED_MIN_AT; }
 
 /* into[c] takes in from[c], a result over rows further on (any order for max and min); x is element (o, 0, c0) */
 static void reduce_join(const reduce_job *j, const void *x, acc_t *into, const acc_t *from, int64_t w) {
     switch (j->op) {
-    case RED_MAX: case RED_MIN:
+    case RED_MAX_AT: case RED_MIN_AT:
         for (int64_t c = 0; c < w; c++)
-            if (j->t->wins(x, into[c].i * j->inner + c, from[c].i * j->inner + c, j->op == RED_MIN)) into[c] = from[c];
+            if (j->t->wins(x, into[c].i * j->inner + c, from[c].i * j->inner + c, j->op == RED_MIN_AT)) into[c] = from[c];
+        break;
+    case RED_MAX: case RED_MIN:
+        j->t->join_values(into, from, w, j->op == RED_MIN);
         break;
     case RED_ANY: case RED_ALL:
         for (int64_t c = 0; c < w; c++) into[c].u |= from[c].u;
@@ -247,10 +264,10 @@ static void reduce_join(const reduce_job *j, const void *x, acc_t *into, const a
 /* Rows r0..r1 of columns c0..c0+w of one outer index. Where a row is only a few elements, many rows are taken as one wide
    row first: [n, inner] is [n / k, k * inner]. */
 static void reduce_tile(const reduce_job *j, int64_t o, int64_t r0, int64_t r1, int64_t c0, int64_t w, acc_t *acc) {
-    int64_t k = TILE / 4 / j->inner, rows = r1 - r0;
+    int64_t k = j->inner == 1 ? 1 : TILE / 4 / j->inner, rows = r1 - r0;
     const char *column = j->x + (o * j->n * j->inner + c0) * j->t->size, *x = column + r0 * j->inner * j->t->size;
     const double *mean = j->mean ? j->mean + o * j->inner + c0 : NULL;
-    if (j->inner == 1 || k < 4 || rows < 2 * k) {
+    if (k < 4 || rows < 2 * k) {
         j->tile(x, rows, w, j->inner, mean, acc);
         if (is_extreme(j)) for (int64_t c = 0; c < w; c++) acc[c].i += r0;
         return;
@@ -277,8 +294,8 @@ static void reduce_put(const reduce_job *j, int64_t first, const acc_t *acc, int
         const int size = j->t->size;
         for (int64_t c = 0; c < w; c++) {
             int64_t r = first + c, at = acc[c].i;
-            if (j->at && j->at_dtype == DT_I64) ((int64_t *)j->at)[r] = at;
-            else if (j->at) ((int32_t *)j->at)[r] = (int32_t)at;
+            if (j->at_dtype == DT_I64) ((int64_t *)j->at)[r] = at;
+            else ((int32_t *)j->at)[r] = (int32_t)at;
             if (j->out) memcpy(j->out + r * size, j->x + ((r / j->inner * j->n + at) * j->inner + r % j->inner) * size, (size_t)size);
         }
     } else if (j->op == RED_ANY || j->op == RED_ALL) {
@@ -316,7 +333,8 @@ static void reduce_task(void *ctx, int64_t i) {
 }
 
 static int reduce_run(reduce_job *j, burn_args *a) {
-    const tile_fn tiles[] = {j->t->sum, j->t->sum, j->t->prod, j->t->var, j->t->max, j->t->min, j->t->any, j->t->all};
+    const tile_fn tiles[] = {j->t->sum, j->t->sum, j->t->prod, j->t->var, j->t->max_at, j->t->min_at, j->t->max, j->t->min,
+                             j->t->any, j->t->all};
     int64_t work = j->outer * j->n * j->inner, bytes = 0;
     j->tile = tiles[j->op];
     j->tiles = ceil_div(j->inner, TILE);
@@ -367,15 +385,16 @@ static int reduce_run(reduce_job *j, burn_args *a) {
 static int reduce_values(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a) {
     reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
     j.scale = op == RED_MEAN ? (double)n : 1;
+    if (n == 0 && (op == RED_MAX || op == RED_MIN)) return BURN_OK; /* refused by the caller */
     return reduce_run(&j, a);
 }
 
-/* out = the extreme itself, at = its position on the axis; either may be NULL */
+/* at = position of the extreme on the axis, out = the extreme itself or NULL; op is RED_MAX_AT or RED_MIN_AT */
 static int reduce_extreme(enum reduce_op op, int dtype, const void *x, void *out, void *at, int at_dtype,
                           int64_t outer, int64_t n, int64_t inner, burn_args *a) {
     reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .at = at, .at_dtype = at_dtype,
                     .outer = outer, .n = n, .inner = inner};
-    return n ? reduce_run(&j, a) : BURN_OK;
+    return n ? reduce_run(&j, a) : BURN_OK; /* an empty axis has no extreme: the caller has refused it */
 }
 
 static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, int out_dtype,

@@ -7,7 +7,7 @@ from burn._core.abi cimport *
 
 cdef extern from "reduce.h" nogil:
     enum reduce_op:
-        RED_SUM, RED_MEAN, RED_PROD, RED_VAR, RED_MAX, RED_MIN, RED_ANY, RED_ALL
+        RED_SUM, RED_MEAN, RED_PROD, RED_VAR, RED_MAX_AT, RED_MIN_AT, RED_MAX, RED_MIN, RED_ANY, RED_ALL
     const char *LEVEL_NAME
     void rt_init(const burn_rt *services) noexcept
     int reduce_values(reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a)
@@ -31,22 +31,22 @@ cdef int var_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept 
     return reduce_var(x.dtype, x.p, out.p, a.f[0], a.i[0], a.i[1], a.i[2], a)
 
 cdef int max_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_extreme(RED_MAX, x.dtype, x.p, out.p, NULL, DT_I64, a.i[0], a.i[1], a.i[2], a)
+    return reduce_values(RED_MAX, x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a)
 
 cdef int min_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_extreme(RED_MIN, x.dtype, x.p, out.p, NULL, DT_I64, a.i[0], a.i[1], a.i[2], a)
+    return reduce_values(RED_MIN, x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a)
 
 cdef int argmax_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_extreme(RED_MAX, x.dtype, x.p, NULL, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)
+    return reduce_extreme(RED_MAX_AT, x.dtype, x.p, NULL, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)
 
 cdef int argmin_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_extreme(RED_MIN, x.dtype, x.p, NULL, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)
+    return reduce_extreme(RED_MIN_AT, x.dtype, x.p, NULL, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)
 
 cdef int max_with_indices_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_extreme(RED_MAX, x.dtype, x.p, out[0].p, out[1].p, out[1].dtype, a.i[0], a.i[1], a.i[2], a)
+    return reduce_extreme(RED_MAX_AT, x.dtype, x.p, out[0].p, out[1].p, out[1].dtype, a.i[0], a.i[1], a.i[2], a)
 
 cdef int min_with_indices_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_extreme(RED_MIN, x.dtype, x.p, out[0].p, out[1].p, out[1].dtype, a.i[0], a.i[1], a.i[2], a)
+    return reduce_extreme(RED_MIN_AT, x.dtype, x.p, out[0].p, out[1].p, out[1].dtype, a.i[0], a.i[1], a.i[2], a)
 
 cdef int any_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
     return reduce_flags(RED_ANY, x.dtype, x.p, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)

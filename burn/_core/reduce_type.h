@@ -3,6 +3,7 @@
      V, M, L  vector of A, vector of ints as wide as A, and their lanes
      LOAD(p), GET(p)  L elements, one element, as V and A      NONZERO(p)  whether an element counts as true
      PUT(p, a)  stores an accumulator (double or int64)        MAXV, MINV  a > b ? a : b and a < b ? a : b
+     HSUM(v)  sum of the lanes     UNORD(a, b)  lanes where either is NaN
      LOWEST, HIGHEST  start values of max and min              FLOATING  1 for float dtypes        FN(name)  name_dtype
 
    A tile is n rows of w <= TILE columns, `stride` elements apart; it gives w accumulators. With w = 1 and stride = 1 it is
@@ -22,6 +23,7 @@
 VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
     const V hi = SPREAD(mean), lo = SPREAD(mean - (double)(A)mean);
     double total = 0;
+    A rest = 0;
 #define TERM(v) ({ V d_ = (v); if (sq) { d_ = d_ - hi - lo; d_ = d_ * d_; } d_; })
     for (int64_t b = 0; b < n; b += 8192) {
         const T *p = x + b;
@@ -39,17 +41,14 @@ VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
             s7 += TERM(LOAD(p + 7 * L));
         }
         for (; i + L <= len; i += L, p += L) s0 += TERM(LOAD(p));
-        s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
-        A rest = 0;
         for (; i < len; i++, p++) {
             A d = GET(p);
             if (sq) d = d - hi[0] - lo[0], d = d * d;
             rest += d;
         }
-        for (int l = 0; l < L; l++) total += s0[l];
-        total += rest;
+        total += HSUM(((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)));
     }
-    return total;
+    return total + rest;
 }
 
 /* The same down the columns: 8 rows as a tree, up to 16 such trees into an L1 tile, tiles into doubles: the error grows with
@@ -246,6 +245,58 @@ static void FN(min_tile)(const void *x, int64_t n, int64_t w, int64_t stride, co
     if (stride == 1) acc->i = FN(extreme_row)(x, n, 1);
     else FN(extreme_cols)(x, n, w, stride, acc, 1);
 }
+/* ---- largest and smallest values alone: eight rows as a tree, NaN noticed aside and put on top as all ones */
+VINL void FN(value_cols)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t *acc, const int is_min) {
+    A best[TILE] __attribute__((aligned(64)));
+    int64_t whole = w / L * L;
+    for (int64_t c = 0; c < w; c++) best[c] = GET(x + c);
+#define BETTER(a, b) (is_min ? MINV(a, b) : MAXV(a, b))
+    for (int64_t r = 0; r < n;) {
+        int rows = n - r >= 8 ? 8 : 1;
+        const T *p = x + r * stride;
+        int64_t c = 0;
+        for (; rows == 8 && c < whole; c += L, p += L) {
+            if ((c * sizeof(T) & 63) == 0) for (int q = 8; q < 16; q++) v_prefetch(p + q * stride);
+            V a = LOAD(p), b = LOAD(p + stride), d = LOAD(p + 2 * stride), e = LOAD(p + 3 * stride), m = *(V *)(best + c);
+            V f = LOAD(p + 4 * stride), g = LOAD(p + 5 * stride), h = LOAD(p + 6 * stride), i = LOAD(p + 7 * stride);
+            m = BETTER(BETTER(BETTER(BETTER(a, b), BETTER(d, e)), BETTER(BETTER(f, g), BETTER(h, i))), m);
+#if FLOATING
+            m = (V)((M)m | UNORD(a, b) | UNORD(d, e) | UNORD(f, g) | UNORD(h, i));
+#endif
+            *(V *)(best + c) = m;
+        }
+        for (; rows == 1 && c < whole; c += L, p += L) {
+            V a = LOAD(p), m = BETTER(a, *(V *)(best + c));
+#if FLOATING
+            m = (V)((M)m | UNORD(a, a));
+#endif
+            *(V *)(best + c) = m;
+        }
+        for (; c < w; c++, p++) {
+            for (int q = 0; q < rows; q++) {
+                A a = GET(p + q * stride);
+                if (IS_NAN(a) || (is_min ? a < best[c] : a > best[c])) best[c] = a;
+            }
+        }
+        r += rows;
+    }
+#undef BETTER
+    for (int64_t c = 0; c < w; c++) acc[c].ACC = (__typeof__(acc->ACC))best[c];
+}
+static void FN(max_value_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    if (stride == 1) acc->ACC = (__typeof__(acc->ACC))GET((const T *)x + FN(extreme_row)(x, n, 0));
+    else FN(value_cols)(x, n, w, stride, acc, 0);
+}
+static void FN(min_value_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
+    if (stride == 1) acc->ACC = (__typeof__(acc->ACC))GET((const T *)x + FN(extreme_row)(x, n, 1));
+    else FN(value_cols)(x, n, w, stride, acc, 1);
+}
+static void FN(join_values)(acc_t *into, const acc_t *from, int64_t w, int is_min) {
+    for (int64_t c = 0; c < w; c++) {
+        A a = (A)into[c].ACC, b = (A)from[c].ACC;
+        if (IS_NAN(b) || (is_min ? b < a : b > a)) into[c] = from[c];
+    }
+}
 /* whether position j of x wins over position i: a NaN over a number, then the better value, then the earlier position */
 static int FN(wins)(const void *xv, int64_t i, int64_t j, int is_min) {
     A a = GET((const T *)xv + i), b = GET((const T *)xv + j);
@@ -289,8 +340,9 @@ static void FN(put)(void *out, const acc_t *acc, int64_t w, double n) {
 }
 
 static const reduce_type FN(reduce) = {
-    .size = sizeof(T), .floating = FLOATING, .sum = FN(sum_tile), .prod = FN(prod_tile), .max = FN(max_tile),
-    .min = FN(min_tile), .any = FN(any_tile), .all = FN(all_tile), .wins = FN(wins), .put = FN(put),
+    .size = sizeof(T), .floating = FLOATING, .sum = FN(sum_tile), .prod = FN(prod_tile), .max_at = FN(max_tile), .min_at = FN(min_tile),
+    .max = FN(max_value_tile), .min = FN(min_value_tile), .any = FN(any_tile), .all = FN(all_tile), .join_values = FN(join_values),
+    .wins = FN(wins), .put = FN(put),
 #if FLOATING
     .var = FN(var_tile),
 #endif
@@ -312,6 +364,7 @@ static const reduce_type FN(reduce) = {
 #undef MAXV
 #undef MINV
 #undef UNORD
+#undef HSUM
 #undef LOWEST
 #undef HIGHEST
 #undef FLOATING

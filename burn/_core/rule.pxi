@@ -90,23 +90,14 @@ cdef inline bint reusable(TensorBase t) noexcept:
             and not (t.st.flags & (ST_BORROWED | ST_EXPORTED)))
 
 
-cdef TensorBase apply_plain(Op op, list regs, int a, int b, int c):
-    """An elementwise op on registers, outside the graph."""
-    cdef TensorBase x = <TensorBase>regs[a]
-    cdef TensorBase y = None
-    cdef TensorBase z = None
+cdef TensorBase apply_plain(Op op, TensorBase x, TensorBase y, TensorBase z):
+    """An elementwise op of one to three tensors, outside the graph."""
     cdef TensorBase out = None
     cdef burn_buf bi[3]
     cdef burn_buf bo
     cdef burn_args args
     cdef const burn_row *row
-    cdef int n = 1
-    if b >= 0:
-        y = <TensorBase>regs[b]
-        n = 2
-    if c >= 0:
-        z = <TensorBase>regs[c]
-        n = 3
+    cdef int n = 1 if y is None else (2 if z is None else 3)
     cdef bint plain = (x.contig and backend_of[x.dev] == 0 and (n < 2 or (y.contig and same_dims(x, y)))
                        and (n < 3 or (z.contig and same_dims(x, z))))
     if not plain:
@@ -114,8 +105,7 @@ cdef TensorBase apply_plain(Op op, list regs, int a, int b, int c):
     row = find_row(op, x.dtype)
     if row == NULL:
         raise missing_kernel(op, x.dtype)
-    out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
-    out.ctx = CTX_PLAIN
+    out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype, False)
     fill_buf(&bi[0], x)
     if n > 1:
         fill_buf(&bi[1], y)
@@ -147,29 +137,40 @@ cdef TensorBase apply_broadcast(Op op, tuple ins):
     return out
 
 
+cdef inline TensorBase read_reg(Node n, TensorBase g, list temps, int i):
+    if i < 0:
+        return None
+    if i == REG_G:
+        return g
+    if i >= REG_TEMP:
+        return <TensorBase>temps[i - REG_TEMP]
+    return n.s0 if i == 0 else (n.s1 if i == 1 else (n.s2 if i == 2 else n.sout))
+
+
 cdef TensorBase run_program(Program p, Node node, int which, TensorBase g):
     """The gradient of one input."""
-    cdef list regs
+    cdef list temps = None
     cdef int i
     cdef instr *c
-    cdef TensorBase t, s
+    cdef TensorBase t, a
     cdef int64_t dims[8]
-    if p.n == 0 and p.result == REG_G:
-        return g
-    regs = [node.s0, node.s1, node.s2, node.sout, g]
     for i in range(p.n):
         c = &p.code[i]
+        a = read_reg(node, g, temps, c.a)
         if c.kind == I_APPLY:
-            t = apply_plain(<Op>p.ops[i], regs, c.a, c.b, c.c)
+            t = apply_plain(<Op>p.ops[i], a, read_reg(node, g, temps, c.b), read_reg(node, g, temps, c.c))
         elif c.kind == I_SCALAR:
-            s = <TensorBase>regs[c.a]
-            t = scalar_plain(<Op>p.ops[i], s, <double>node.attrs if c.from_attr else c.value)
+            t = scalar_plain(<Op>p.ops[i], a, <double>node.attrs if c.from_attr else c.value)
         elif c.kind == I_EXPAND:
-            t = expand_to(<TensorBase>regs[c.a], dims, read_dims(node.shapes[which], dims))
+            t = expand_to(a, dims, read_dims(node.shapes[which], dims))
         else:
             t = zeros_of(g, None if node.shapes is None else <tuple>node.shapes[which])
-        regs.append(t)
-    return <TensorBase>regs[p.result]
+        if i == p.n - 1 and p.result == REG_TEMP + i:
+            return t
+        if temps is None:
+            temps = []
+        temps.append(t)
+    return read_reg(node, g, temps, p.result)
 
 
 cdef TensorBase scalar_plain(Op op, TensorBase x, double value):

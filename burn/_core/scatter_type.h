@@ -4,8 +4,8 @@ VINL void FN(put)(U *to, U v, const enum scatter_mode mode) {
     case SCATTER_ASSIGN: *to = v; break;
     case SCATTER_ADD: *to = (U)(*to + v); break;
     case SCATTER_MUL: *to = (U)(*to * v); break;
-    case SCATTER_MIN: *to = v < *to || v != v ? v : *to; break; /* NaN of either wins */
-    case SCATTER_MAX: *to = v > *to || v != v ? v : *to; break;
+    case SCATTER_MIN: *to = *to <= v || IS_NAN(*to) ? *to : v; break; /* NaN of either wins */
+    case SCATTER_MAX: *to = *to >= v || IS_NAN(*to) ? *to : v; break;
     }
 }
 

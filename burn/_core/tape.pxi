@@ -13,11 +13,9 @@ cdef Py_ssize_t doomed_cap = 0
 cdef bint draining = False
 
 
-cdef int doom(object o) except -1:
+cdef int doom(object o) noexcept:
     global doomed, doomed_n, doomed_cap
     cdef PyObject **bigger
-    if o is None:
-        return 0
     if doomed_n == doomed_cap:
         bigger = <PyObject **>PyMem_Realloc(doomed, (doomed_cap * 2 + 256) * sizeof(PyObject *))
         if bigger == NULL:
@@ -64,11 +62,13 @@ cdef class Node:
     cdef int pending
     cdef int n_in
     cdef uint8_t consumed
+    cdef uint8_t released
     cdef uint8_t dtype
 
     def __dealloc__(self):
         node_release(self)
-        drain()
+        if doomed_n:
+            drain()
 
     # What a rule in Python sees.
 
@@ -85,11 +85,12 @@ cdef class Node:
     @property
     def output(self):
         """The saved output."""
-        return self.sout
+        return publish(self.sout)
 
     def saved(self, int i):
         """The saved input i."""
-        return self.s0 if i == 0 else (self.s1 if i == 1 else (self.s2 if i == 2 else self.more_saved[i - 3]))
+        cdef TensorBase t = self.s0 if i == 0 else (self.s1 if i == 1 else (self.s2 if i == 2 else self.more_saved[i - 3]))
+        return publish(t)
 
     def shape(self, int i):
         """The shape that input i had."""
@@ -110,18 +111,29 @@ cdef inline Node node_parent(Node n, int i):
     return <Node>n.more_parents[i - 3] if n.more_parents is not None else None
 
 
-cdef void node_release(Node n) noexcept:
-    # Drops parents and saved values through the list of the doomed.
-    doom(n.p0); n.p0 = None
-    doom(n.p1); n.p1 = None
-    doom(n.p2); n.p2 = None
-    doom(n.s0); n.s0 = None
-    doom(n.s1); n.s1 = None
-    doom(n.s2); n.s2 = None
-    doom(n.more_parents); n.more_parents = None
-    doom(n.more_saved); n.more_saved = None
+cdef inline void node_release(Node n) noexcept:
+    # Drops saved values, and parents through the list of the doomed; saved values hold no nodes, so they cannot recurse.
+    if n.released:
+        return
+    n.released = 1
+    n.s0 = None
+    n.s1 = None
+    n.s2 = None
     n.sout = None
     n.gacc = None
+    n.more_saved = None
+    if n.p0 is not None:
+        doom(n.p0)
+        n.p0 = None
+    if n.p1 is not None:
+        doom(n.p1)
+        n.p1 = None
+    if n.p2 is not None:
+        doom(n.p2)
+        n.p2 = None
+    if n.more_parents is not None:
+        doom(n.more_parents)
+        n.more_parents = None
 
 
 cdef inline Node node_new(Op op, int dtype):
@@ -149,11 +161,11 @@ cdef inline int record2(Op op, TensorBase x, TensorBase y, TensorBase out) excep
         n.p1 = y.node
         uses |= op.rule.uses[1]
     if uses & 1:
-        n.s0 = tensor_alias(x, CTX_PLAIN)
+        n.s0 = tensor_saved(x)
     if uses & 2:
-        n.s1 = tensor_alias(y, CTX_PLAIN)
+        n.s1 = tensor_saved(y)
     if uses & USES_OUT:
-        n.sout = tensor_alias(out, CTX_PLAIN)
+        n.sout = tensor_saved(out)
     out.node = n
     return 0
 
@@ -191,15 +203,15 @@ cdef int record(Op op, tuple ins, TensorBase out, object attrs) except -1:
     if count > 3:
         n.more_parents = tuple([(<TensorBase>t).node for t in ins[3:]])
         if uses & 7:
-            n.more_saved = tuple([tensor_alias(<TensorBase>t, CTX_PLAIN) for t in ins[3:]])
+            n.more_saved = tuple([tensor_saved(<TensorBase>t) for t in ins[3:]])
     if uses & 1:
-        n.s0 = tensor_alias(<TensorBase>ins[0], CTX_PLAIN)
+        n.s0 = tensor_saved(<TensorBase>ins[0])
     if uses & 2 and count > 1:
-        n.s1 = tensor_alias(<TensorBase>ins[1], CTX_PLAIN)
+        n.s1 = tensor_saved(<TensorBase>ins[1])
     if uses & 4 and count > 2:
-        n.s2 = tensor_alias(<TensorBase>ins[2], CTX_PLAIN)
+        n.s2 = tensor_saved(<TensorBase>ins[2])
     if uses & USES_OUT:
-        n.sout = tensor_alias(out, CTX_PLAIN)
+        n.sout = tensor_saved(out)
     if differs or uses & USES_SHAPE:
         n.shapes = tuple([tensor_dims(<TensorBase>t) for t in ins])
     out.node = n
@@ -222,7 +234,7 @@ cdef TensorBase add_gradients(TensorBase a, TensorBase b, bint own):
             args.n_out = 1
             run_row(add_op, row, &bo, bi, &args)
             return a
-    return apply_plain(add_op, [a, b], 0, 1, -1)
+    return apply_plain(add_op, a, b, None)
 
 
 cdef int deliver(Node p, TensorBase g, dict leaves) except -1:
@@ -254,7 +266,7 @@ cdef int step_back(Node n, TensorBase g, dict leaves, list ready) except -1:
     cdef object results = None
     cdef int i
     if rule.function is not None:
-        results = rule.function(n, g)
+        results = rule.function(n, publish(g))
     for i in range(n.n_in):
         p = node_parent(n, i)
         if p is None:
@@ -265,7 +277,7 @@ cdef int step_back(Node n, TensorBase g, dict leaves, list ready) except -1:
             program = <Program>rule.programs[i]
             r = run_program(program, n, i, g)
             if n.shapes is not None and tensor_dims(r) != <tuple>n.shapes[i]:
-                r = <TensorBase>sum_to_shape(r, n.shapes[i])
+                r = <TensorBase>sum_to_shape(publish(r), n.shapes[i])
         deliver(p, r, leaves)
         if p.op is not None:
             p.pending -= 1
@@ -327,13 +339,12 @@ def backward(TensorBase root):
             step_back(n, seed, leaves, ready)
             seed = None
             node_release(n)
-            drain()
     finally:
         for n in order:
             if n.op is not None:
                 node_release(n)
         drain()
-    return leaves
+    return {key: publish(<TensorBase>g) for key, g in leaves.items()}
 
 
 def make_leaf(TensorBase x):
@@ -367,16 +378,6 @@ def set_sum_to_shape(fn):
 
 def assign(TensorBase x, TensorBase value):
     """Makes x hold the value and the place on the tape of another tensor."""
-    cdef int i
-    x.st = value.st
-    x.node = value.node
-    x.offset = value.offset
-    x.size = value.size
-    x.ndim = value.ndim
-    x.dtype = value.dtype
+    copy_view(x, value)
     x.ctx = value.ctx
-    x.contig = value.contig
-    x.dev = value.dev
-    for i in range(value.ndim):
-        x.dims[i] = value.dims[i]
-        x.strides[i] = value.strides[i]
+    x.node = value.node

@@ -18,9 +18,13 @@ cdef inline int kind_of(int dtype) noexcept nogil:
 
 
 @cython.no_gc
+@cython.freelist(512)
 @cython.c_api_binop_methods(True)
 cdef class TensorBase:
-    """What a tensor is made of; `burn.tensor.Tensor` adds the public methods in Python."""
+    """What a tensor is made of; `burn.tensor.Tensor` adds the public methods in Python.
+
+    Inside the tape plain objects of this class are used: they come from a free list, at a third of a public tensor's cost.
+    """
     cdef Storage st
     cdef Node node
     cdef int64_t offset
@@ -132,13 +136,13 @@ cdef class TensorBase:
         return binary(OP_RSHIFT, a, b)
 
     def __neg__(self):
-        return unary(OP_NEG, self)
+        return unary(<Op>slot_ops[OP_NEG], self)
 
     def __abs__(self):
-        return unary(OP_ABS, self)
+        return unary(<Op>slot_ops[OP_ABS], self)
 
     def __invert__(self):
-        return (<Op>slot_ops[OP_INVERT]).bridge(self)
+        return unary(<Op>slot_ops[OP_INVERT], self)
 
     def __richcmp__(self, other, int which):
         return binary(OP_LT + which, self, other)
@@ -160,6 +164,42 @@ cdef inline TensorBase tensor_new():
     return <TensorBase>BURN_NEW(TensorBase, tensor_type, NO_ARGS)
 
 
+cdef inline TensorBase inner_new():
+    return TensorBase.__new__(TensorBase)
+
+
+cdef inline void copy_view(TensorBase t, TensorBase x) noexcept:
+    # t becomes the view that x is; context and node are the caller's business
+    cdef int i
+    t.st = x.st
+    t.offset = x.offset
+    t.size = x.size
+    t.ndim = x.ndim
+    t.dtype = x.dtype
+    t.dev = x.dev
+    t.contig = x.contig
+    for i in range(x.ndim):
+        t.dims[i] = x.dims[i]
+        t.strides[i] = x.strides[i]
+
+
+cdef inline TensorBase tensor_saved(TensorBase x):
+    """x as the tape keeps it: storage and view, no node, no autodiff."""
+    cdef TensorBase t = inner_new()
+    copy_view(t, x)
+    return t
+
+
+cdef TensorBase publish(TensorBase x):
+    """x as an object of the public class, for Python code to see."""
+    cdef TensorBase t
+    if type(x) is not TensorBase:
+        return x
+    t = tensor_new()
+    copy_view(t, x)
+    return t
+
+
 cdef inline void set_contiguous(TensorBase t) noexcept:
     # strides of a row-major tensor from its dims; size too
     cdef int64_t n = 1
@@ -173,9 +213,9 @@ cdef inline void set_contiguous(TensorBase t) noexcept:
     t.contig = 1
 
 
-cdef inline TensorBase tensor_empty_like(TensorBase x, int dtype):
-    """A fresh contiguous tensor with the shape, device and context of a contiguous x."""
-    cdef TensorBase t = tensor_new()
+cdef inline TensorBase tensor_empty_like(TensorBase x, int dtype, bint public=True):
+    """A fresh contiguous tensor with the shape and device of a contiguous x; its context too if public."""
+    cdef TensorBase t = tensor_new() if public else inner_new()
     cdef int i, n = x.ndim
     t.ndim = n
     for i in range(n):
@@ -185,7 +225,7 @@ cdef inline TensorBase tensor_empty_like(TensorBase x, int dtype):
     t.contig = 1
     t.dtype = dtype
     t.dev = x.dev
-    t.ctx = x.ctx
+    t.ctx = x.ctx if public else CTX_PLAIN
     t.st = storage_new(x.size * DT_SIZE[dtype], x.dev)
     return t
 
@@ -209,20 +249,10 @@ cdef TensorBase tensor_empty(const int64_t *dims, int ndim, int dtype, int dev, 
 
 
 cdef inline TensorBase tensor_alias(TensorBase x, int ctx):
-    """The same view of the same storage, outside the graph."""
+    """The same view of the same storage in a context, outside the graph."""
     cdef TensorBase t = tensor_new()
-    cdef int i
-    t.st = x.st
-    t.offset = x.offset
-    t.size = x.size
-    t.ndim = x.ndim
-    t.dtype = x.dtype
-    t.dev = x.dev
-    t.contig = x.contig
+    copy_view(t, x)
     t.ctx = ctx
-    for i in range(x.ndim):
-        t.dims[i] = x.dims[i]
-        t.strides[i] = x.strides[i]
     return t
 
 
@@ -271,6 +301,7 @@ def set_types(type tensor, type shape):
     global tensor_type, shape_type
     tensor_type = tensor
     shape_type = shape
+    burn_inherit_operators(TensorBase, tensor)
 
 
 def register_device(int slot, int backend):

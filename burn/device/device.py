@@ -5,6 +5,7 @@ import secrets
 import threading
 
 from burn._core import core
+from burn.device.listing import Devices, DeviceType
 from burn.device.settings import DeviceConfig, DeviceSettings, SettingsBox
 from burn.errors import AutodiffError, DeviceError
 from burn.tensor.dtype import DType
@@ -30,7 +31,6 @@ _BACKENDS = {
     "ndarray": _Backend("ndarray", 1, 1, "NdArray(Cpu)", DType.I64),
 }
 _BY_SLOT = {b.slot: b for b in _BACKENDS.values()}
-_OTHER_NAMES = ("cuda", "rocm", "metal", "vulkan", "webgpu", "wgpu", "cpu", "tch", "remote")
 
 
 class GradientCheckpointingStrategy:
@@ -91,7 +91,7 @@ class Device:
             return Device(_BACKENDS[name].slot)
         if name == "cuda":
             return Device.cuda()
-        if name in _OTHER_NAMES:
+        if name in [t.value for t in DeviceType]:
             raise DeviceError(f"[default] BURN_DEVICE={name} is not available in this build; use {', '.join(_BACKENDS)} or cuda")
         if name:
             raise DeviceError(f"[default] BURN_DEVICE must be one of {', '.join(_BACKENDS)} or cuda, got {name!r}")
@@ -99,26 +99,32 @@ class Device:
 
     @staticmethod
     def enumerate(*filters):
-        """The devices of the named backends, in order and without repeats; no name gives an empty list.
+        """The devices of the given types, in order and without repeats; no filter gives an empty list.
+
+        Args:
+            filters: `DeviceType` values, their names, `DeviceFilter` objects, or lists of these.
+
+        Returns:
+            Devices.
+
+        Raises:
+            DeviceError: an unknown name. Mirrors `Device::enumerate`.
 
         >>> Device.enumerate("flex", "ndarray")
         [Device<Flex(Cpu)>, Device<NdArray(Cpu)>]
         """
-        names = []
+        types = []
         for f in filters:
-            names += [f] if isinstance(f, str) else list(f)
+            types += [DeviceType.of(f)] if isinstance(f, str | DeviceType) else [DeviceType.of(t) for t in f]
         found = []
-        for name in names:
-            key = str(name).lower()
-            if key in _BACKENDS:
-                found.append(Device(_BACKENDS[key].slot))
-            elif key == "cuda":
+        for t in types:
+            if t.value in _BACKENDS:
+                found.append(Device(_BACKENDS[t.value].slot))
+            elif t is DeviceType.Cuda:
                 from burn.backend.cuda import cuda_devices
 
                 found += [Device(slot) for slot in cuda_devices()]
-            elif key not in _OTHER_NAMES:
-                raise DeviceError(f"[enumerate] unknown backend {name!r}; use {', '.join(_BACKENDS)} or cuda")
-        return list(dict.fromkeys(found))
+        return Devices(dict.fromkeys(found))
 
     # Settings
 

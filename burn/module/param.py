@@ -9,7 +9,7 @@ from burn.tensor import Float, Kind, Tensor
 from .flag import Flag
 from .param_id import ParamId
 
-_KINDS = {Kind.Float: "float", Kind.Int: "int", Kind.Bool: "bool"}
+_KINDS = {Kind.Float.value: "float", Kind.Int.value: "int", Kind.Bool.value: "bool"}
 
 
 class _Lazy:
@@ -83,7 +83,7 @@ class Param:
     @staticmethod
     def initialized(id: ParamId, value: Tensor) -> "Param":
         """A parameter with this id and tensor; a Float one is active if the tensor requires a gradient."""
-        kind = _KINDS[value.dtype.kind]
+        kind = _KINDS[value._kind]
         return Param(id, value, kind == "float" and value.is_require_grad(), kind)
 
     @staticmethod
@@ -96,14 +96,14 @@ class Param:
         Raises:
             AutodiffError: the tensor is the result of recorded operations.
         """
-        kind = _KINDS[tensor.dtype.kind]
+        kind = _KINDS[tensor._kind]
         if kind == "float":
             tensor = _with_grad(tensor, True)
         return Param(ParamId(), tensor, kind == "float", kind)
 
     @staticmethod
-    def from_data(data, device) -> "Param":
-        """A parameter with a new id from nested lists, an array or a TensorData."""
+    def from_data(data, device=None) -> "Param":
+        """A parameter with a new id from nested lists, an array or a TensorData; on the default device if None."""
         return Param.from_tensor(Tensor.from_data(data, device))
 
     @staticmethod
@@ -124,7 +124,7 @@ class Param:
             kind: the kind of tensor that ``init`` gives.
         """
         active = is_require_grad and kind is Float
-        return Param(id, None, active, _KINDS[kind], _Lazy(init, device, active, tuple(shape)))
+        return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, tuple(shape)))
 
     def val(self) -> Tensor:
         """The tensor, initialised now if need be."""
@@ -142,6 +142,10 @@ class Param:
                 self._value = value if self._active == lazy.require_grad else self._graded(value)
                 lazy.handles.discard(self)
             return self._value
+
+    def _untracked(self) -> Tensor:
+        value = self.val()
+        return value.set_require_grad(False) if self.kind == "float" and value.is_tracked() else value
 
     def _graded(self, value: Tensor) -> Tensor:
         return _with_grad(value, self._active) if self.kind == "float" else value
@@ -184,15 +188,18 @@ class Param:
         return self._copy()
 
     def map(self, f) -> "Param":
-        """A parameter with the tensor ``f(val())``, the same id and the same trainability."""
-        return self.with_value(f(self.val()))
+        """A parameter with the tensor ``f(val())``, the same id and the same trainability.
+
+        ``f`` gets the tensor without its gradient: the result is a leaf, and nothing of ``f`` is recorded.
+        """
+        return self.with_value(f(self._untracked()))
 
     def with_value(self, value: Tensor) -> "Param":
         """A parameter with another tensor, the same id, hooks and trainability.
 
         The tensor becomes a leaf that requires a gradient if the parameter is active and the tensor has autodiff.
         """
-        kind = _KINDS[value.dtype.kind]
+        kind = _KINDS[value._kind]
         if kind == "float":
             value = _with_grad(value, self._active)
         return Param(self.id, value, self._active and kind == "float", kind, None, self._load, self._save)
@@ -348,7 +355,7 @@ class Param:
 
 
 def _restore(id, value, active, load, save):
-    return Param(id, value, active, _KINDS[value.dtype.kind], None, load, save)
+    return Param(id, value, active, _KINDS[value._kind], None, load, save)
 
 
 def _with_grad(tensor: Tensor, require_grad: bool) -> Tensor:

@@ -8,7 +8,9 @@ def check_last(layer: str, input, size: int, name: str) -> None:
     """Raises unless ``input`` is a tensor whose last axis has ``size`` elements."""
     check_tensor(layer, input, "input")
     if input._dims[-1] != size:
-        raise ShapeError(f"[{layer}] 'input' must be [..., {name}] with {name} = {size}, got shape {list(input._dims)}")
+        raise ShapeError(
+            f"[{layer}] 'input' must be [..., {name}] with {name} = {size}, got shape {input.dims()}"
+        ) from None
 
 
 def check_tensor(layer: str, value, argument: str) -> None:
@@ -16,7 +18,7 @@ def check_tensor(layer: str, value, argument: str) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(
             f"[{layer}] {argument!r} must be a Tensor, got {type(value).__name__}; use Tensor.from_data(...)"
-        )
+        ) from None
 
 
 def check_float(layer: str, value, argument: str) -> None:
@@ -33,7 +35,7 @@ def check_same_shape(layer: str, first, second, names: tuple[str, str]) -> None:
     if first._dims != second._dims:
         raise ShapeError(
             f"[{layer}] {names[1]!r} must have the shape of {names[0]!r}, "
-            f"got {list(second._dims)} and {list(first._dims)}; expand or reshape it first"
+            f"got {second.dims()} and {first.dims()}; expand or reshape it first"
         )
 
 

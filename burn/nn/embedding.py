@@ -55,11 +55,9 @@ class Embedding(Module):
         Raises:
             IndexError: an index outside 0 to n_embedding - 1.
         """
-        if type(input) is not Tensor or len(input._dims) != 2:
-            check_tensor("Embedding", input, "input")
-            raise ShapeError(
-                f"[Embedding] 'input' must be [batch, length], got shape {list(input._dims)}; unsqueeze it"
-            )
+        check_tensor("Embedding", input, "input")
+        if input.ndim != 2:
+            raise ShapeError(f"[Embedding] 'input' must be [batch, length], got shape {input.dims()}; unsqueeze it")
         return functional.embedding(self.weight.val(), input)
 
     def custom_settings(self):

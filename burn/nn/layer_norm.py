@@ -60,8 +60,7 @@ class LayerNorm(Module):
         - output: the same
         """
         gamma, beta = self.gamma.val(), self.beta
-        if type(input) is not Tensor or input._dims[-1] != gamma._dims[0]:
-            check_last("LayerNorm", input, gamma._dims[0], "d_model")
+        check_last("LayerNorm", input, gamma._dims[0], "d_model")
         beta = None if beta is None else beta.val()
         if input.dtype is not DType.F16:
             return _layer_norm(input, gamma, beta, self.epsilon)

@@ -4,6 +4,7 @@ import enum
 import math
 
 from burn.config import Config
+from burn.errors import ShapeError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
 from burn.tensor import module as functional
@@ -76,9 +77,12 @@ class Linear(Module):
         - output: [..., d_output]
         """
         weight, bias = self.weight.val(), self.bias
-        if type(input) is not Tensor or input._dims[-1] != weight._dims[0]:
-            check_last("Linear", input, weight._dims[0], "d_input")
-        return functional.linear(input, weight, None if bias is None else bias.val())
+        try:
+            return functional.linear(input, weight, None if bias is None else bias.val())
+        except (ShapeError, TypeError):
+            # The product checks its shapes anyway; only the message is the layer's.
+            check_last("Linear", input, weight.shape[0], "d_input")
+            raise
 
     def custom_settings(self):
         return ONE_LINE

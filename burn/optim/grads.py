@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from burn.module import ModuleVisitor, Param, ParamId
-from burn.tensor import Gradients, Tensor
+from burn.tensor import Tensor
 
 if TYPE_CHECKING:
+    from burn._autodiff import Gradients
     from burn.device import Device
     from burn.module import Module
 

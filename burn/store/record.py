@@ -11,8 +11,6 @@ from burn.tensor import DType, Tensor
 
 from .pack import PackDType, PackTensor, Reader, Writer
 
-_KIND_OF = {"F": "float", "B": "bool", "I": "int", "U": "int", "Q": "quantized"}
-
 
 class DTypePolicy(enum.Enum):
     """Which dtype loaded parameters have. Mirrors `burn::store::DTypePolicy`."""
@@ -190,18 +188,23 @@ class _Apply(PathTracking, ModuleMapper):
         if entry is None:
             self.missing.append(path)
             return param
-        found, wanted = _KIND_OF[entry.dtype.name[0]], param.kind
         expected = param.record_shape()
         if tuple(entry.shape) != expected:
             self.errors.append(f"{path}: shape mismatch, expected {list(expected)} but record has {list(entry.shape)}")
-        elif found != wanted and not (self.cast and wanted != "bool" and found != "quantized"):
-            self.errors.append(f"{path}: kind mismatch, the parameter is {wanted} but the record has {entry.dtype}")
+        elif not self._takes(param.kind, entry.dtype):
+            self.errors.append(f"{path}: kind mismatch, the parameter is {param.kind} but the record has {entry.dtype}")
         else:
             id = param.id if entry.param_id is None else ParamId(entry.param_id)
             return param.transform_for_load(self._tensor(entry, param), id)
         return param
 
     map_int = map_bool = map_float
+
+    def _takes(self, kind: str, dtype: PackDType) -> bool:
+        if kind == "bool":
+            return dtype.kind == "bool" or dtype.name in ("U8", "U32")
+        # Quantized data has an error of its own, which says more.
+        return dtype.kind in (kind, "quantized") or self.cast
 
     def _tensor(self, entry: PackTensor, param: Param) -> Tensor:
         device = param.lazy_device()

@@ -2,7 +2,10 @@
 
 from burn.device import Device as Device
 from burn.device import DeviceConfig as DeviceConfig
+from burn.device import DeviceFilter as DeviceFilter
+from burn.device import Devices as Devices
 from burn.device import DeviceSettings as DeviceSettings
+from burn.device import DeviceType as DeviceType
 from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
 from burn.tensor.data import TensorData as TensorData
 from burn.tensor.display import PrintOptions as PrintOptions

@@ -120,7 +120,7 @@ def real(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def distinct(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers in (-2, 2) of distinct size and distinct absolute size, with gaps that finite differences do not bridge."""
+    """Numbers in (-2, 2), absolute values distinct too, with gaps that finite differences do not bridge."""
     n = int(np.prod(shape))
     return (rng.permutation(n).reshape(shape) + 0.75) * (4.0 / max(n, 1)) - 2.0
 

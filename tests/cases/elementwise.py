@@ -207,28 +207,52 @@ BROADCAST_SHAPES = (
 
 x23 = np.ones((2, 3), F32)
 ERRORS = [
-    ErrorCase("add: sizes", lambda d: tensor(x23, d).add(tensor(np.ones((2, 4), F32), d)), ShapeError, ("[add]", "3", "4")),
+    ErrorCase(
+        "add: sizes", lambda d: tensor(x23, d).add(tensor(np.ones((2, 4), F32), d)), ShapeError, ("[add]", "3", "4")
+    ),
     ErrorCase("mul: ranks", lambda d: tensor(x23, d) * tensor(np.ones(3, F32), d), ShapeError, ("[mul]", "rank")),
-    ErrorCase("add: dtypes", lambda d: tensor(x23, d) + tensor(x23.astype(F64), d), DTypeError, ("[add]", "f32", "f64")),
+    ErrorCase(
+        "add: dtypes", lambda d: tensor(x23, d) + tensor(x23.astype(F64), d), DTypeError, ("[add]", "f32", "f64")
+    ),
     ErrorCase("sub: kinds", lambda d: tensor(x23, d) - tensor(x23.astype(I32), d), TypeError, ("[sub]", "f32", "i32")),
     ErrorCase("exp: Int", lambda d: tensor(x23.astype(I32), d).exp(), KindError, ("[exp]", "Float", "Int")),
-    ErrorCase("bitwise_not: Float", lambda d: tensor(x23, d).bitwise_not(), KindError, ("[bitwise_not]", "Int", "Float")),
+    ErrorCase(
+        "bitwise_not: Float", lambda d: tensor(x23, d).bitwise_not(), KindError, ("[bitwise_not]", "Int", "Float")
+    ),
     ErrorCase("bool_not: Float", lambda d: tensor(x23, d).bool_not(), KindError, ("[bool_not]", "Bool", "Float")),
     ErrorCase("add_scalar: fraction on Int", lambda d: tensor(x23.astype(I32), d).add_scalar(2.5), TypeError, ("2.5",)),
-    ErrorCase("div: zero divisor", lambda d: tensor(np.array([4, 2]), d).div(tensor(np.array([1, 0]), d)), ZeroDivisionError,
-              ("[div]", "1")),
+    ErrorCase(
+        "div: zero divisor",
+        lambda d: tensor(np.array([4, 2]), d).div(tensor(np.array([1, 0]), d)),
+        ZeroDivisionError,
+        ("[div]", "1"),
+    ),
     ErrorCase("div_scalar: zero", lambda d: tensor(np.array([4, 2]), d).div_scalar(0), ZeroDivisionError, ("[div",)),
-    ErrorCase("remainder: zero divisor", lambda d: tensor(np.array([4, 2]), d) % tensor(np.array([0, 1]), d), ZeroDivisionError,
-              ("[remainder]", "0")),
-    ErrorCase("bitwise_left_shift: negative", lambda d: tensor(np.array([4]), d).bitwise_left_shift(tensor(np.array([-1]), d)),
-         ValueError,
-              ("[bitwise_left_shift]", "-1")),
-    ErrorCase("mask_select: another shape", lambda d: tensor(x23, d).mask_select(tensor(np.ones((2, 4), bool), d)),
-         ShapeError,
-              ("[mask_select]", "(2, 3)", "(2, 4)")),
-    ErrorCase("mask_fill: mask that is no Bool", lambda d: tensor(x23, d).mask_fill(tensor(x23, d), 1.0), KindError,
-         ("[mask_fill]", "Bool")),
-]  # fmt: skip
+    ErrorCase(
+        "remainder: zero divisor",
+        lambda d: tensor(np.array([4, 2]), d) % tensor(np.array([0, 1]), d),
+        ZeroDivisionError,
+        ("[remainder]", "0"),
+    ),
+    ErrorCase(
+        "bitwise_left_shift: negative",
+        lambda d: tensor(np.array([4]), d).bitwise_left_shift(tensor(np.array([-1]), d)),
+        ValueError,
+        ("[bitwise_left_shift]", "-1"),
+    ),
+    ErrorCase(
+        "mask_select: another shape",
+        lambda d: tensor(x23, d).mask_select(tensor(np.ones((2, 4), bool), d)),
+        ShapeError,
+        ("[mask_select]", "[2, 3]", "[2, 4]"),
+    ),
+    ErrorCase(
+        "mask_fill: mask that is no Bool",
+        lambda d: tensor(x23, d).mask_fill(tensor(x23, d), 1.0),
+        KindError,
+        ("[mask_fill]", "Bool"),
+    ),
+]
 
 # Integers of other widths: (method, dtype, inputs, result); arithmetic wraps modulo the width.
 INTEGER_WIDTHS = [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from burn.errors import OutOfBoundsError, ShapeError
+from burn.errors import BurnError, OutOfBoundsError, ShapeError
 from tests.cases import F32, I32, I64, INTS, NUMBERS, REALS, Arg, Case, ErrorCase, method
 from tests.cases.tensors import tensor
 
@@ -12,13 +12,6 @@ UPDATES = {"Assign": None, "Add": np.add, "Mul": np.multiply, "Min": np.minimum,
 def index(shape, dtype=I64):
     """Int input with values 0, 1 and 2, duplicates included."""
     return Arg(shape, "index3", dtype)
-
-
-def update(name):
-    """Member of `IndexingUpdateOp`."""
-    from burn.tensor import IndexingUpdateOp
-
-    return getattr(IndexingUpdateOp, name)
 
 
 def written(x, where, values, name):
@@ -63,16 +56,16 @@ TAKING = [
 # Mul, Min and Max have a gradient for targets that are hit once; the values of duplicates are exact for all but
 # Assign's losers.
 WRITING = [
-    *(Case(f"scatter({name})", lambda x, i, v, name=name: x.scatter(1, i, v, update(name)),
+    *(Case(f"scatter({name})", lambda x, i, v, name=name: x.scatter(1, i, v, name),
            lambda x, i, v, name=name: written(x, along(i, 1), v, name),
            (Arg((2, 3)), index((2, 5)), Arg((2, 5), "distinct")), NUMBERS, grad=name == "Add") for name in UPDATES),
-    *(Case(f"select_assign({name})", lambda x, i, v, name=name: x.select_assign(0, i, v, update(name)),
+    *(Case(f"select_assign({name})", lambda x, i, v, name=name: x.select_assign(0, i, v, name),
            lambda x, i, v, name=name: written(x, (i,), v, name),
            (Arg((3, 4)), index((5,), I32), Arg((5, 4), "distinct")), NUMBERS, grad=name == "Add") for name in UPDATES),
-    *(Case(f"scatter_nd({name})", lambda x, i, v, name=name: x.scatter_nd(i, v, update(name)),
+    *(Case(f"scatter_nd({name})", lambda x, i, v, name=name: x.scatter_nd(i, v, name),
            lambda x, i, v, name=name: written(x, nd(i), v, name),
            (Arg((3, 3, 2)), index((4, 2)), Arg((4, 2), "distinct")), NUMBERS, grad=name == "Add") for name in UPDATES),
-    Case("select_assign(1)", lambda x, i, v: x.select_assign(1, i, v, update("Add")),
+    Case("select_assign(1)", lambda x, i, v: x.select_assign(1, i, v, "Add"),
          lambda x, i, v: written(x, (slice(None), i), v, "Add"), (Arg((2, 3, 2)), index((4,)), Arg((2, 4, 2))), REALS),
 ]  # fmt: skip
 
@@ -97,7 +90,7 @@ def values(shape):
 
 
 def add(d):
-    return update("Add")
+    return "Add"
 
 
 ERRORS = [
@@ -116,7 +109,7 @@ ERRORS = [
         OutOfBoundsError,
         ("[select_assign]", "-2"),
     ),
-    ErrorCase("gather: rank", bad("gather", [0, 1]), ShapeError, ("[gather]", "rank")),
+    ErrorCase("gather: rank", bad("gather", [0, 1]), ShapeError, ("[gather]", "[2]", "[2, 3]")),
     ErrorCase("gather: rows", bad("gather", [[0, 1]]), ShapeError, ("[gather]",)),
     ErrorCase("scatter: values", bad("scatter", [[0], [1]], values((2, 2)), add), ShapeError, ("[scatter]",)),
     ErrorCase(
@@ -131,7 +124,7 @@ ERRORS = [
     ),
     ErrorCase("one_hot: class", lambda d: tensor(np.array([0, 4]), d).one_hot(4), OutOfBoundsError, ("[one_hot]", "4")),
     ErrorCase(
-        "one_hot: number of classes", lambda d: tensor(np.array([0, 0]), d).one_hot(1), ValueError, ("[one_hot]", "1")
+        "one_hot: number of classes", lambda d: tensor(np.array([0, 0]), d).one_hot(1), BurnError, ("[one_hot]", "1")
     ),
     ErrorCase(
         "gather_nd: index",

@@ -66,18 +66,29 @@ CASES = [*PRODUCTS, *OTHERS]
 
 x = np.ones((2, 3), F32)
 ERRORS = [
-    ErrorCase("matmul: inner sizes", lambda d: tensor(x, d).matmul(tensor(x, d)), ShapeError, ("[matmul]", "[2, 3]", "3", "2")),
+    ErrorCase(
+        "matmul: inner sizes", lambda d: tensor(x, d).matmul(tensor(x, d)), ShapeError, ("[matmul]", "[2, 3]", "3", "2")
+    ),
     ErrorCase("matmul: vectors", lambda d: tensor(x[0], d).matmul(tensor(x[0], d)), ShapeError, ("[matmul]", "rank")),
     ErrorCase("matmul: ranks", lambda d: tensor(x, d).matmul(tensor(x.T[None], d)), ShapeError, ("[matmul]", "rank")),
-    ErrorCase("matmul: batches", lambda d: tensor(np.ones((2, 3, 4), F32), d).matmul(tensor(np.ones((3, 4, 5), F32), d)),
-         ShapeError,
-              ("[matmul]", "2", "3")),
-    ErrorCase("matmul: dtypes", lambda d: tensor(x, d).matmul(tensor(x.T.astype("f8"), d)), DTypeError, ("[matmul]", "f32",
-         "f64")),
-    ErrorCase("dot: lengths", lambda d: tensor(x[0], d).dot(tensor(np.ones(1, F32), d)), ShapeError, ("[dot]", "3",
-         "1")),
+    ErrorCase(
+        "matmul: batches",
+        lambda d: tensor(np.ones((2, 3, 4), F32), d).matmul(tensor(np.ones((3, 4, 5), F32), d)),
+        ShapeError,
+        ("[matmul]", "2", "3"),
+    ),
+    ErrorCase(
+        "matmul: dtypes",
+        lambda d: tensor(x, d).matmul(tensor(x.T.astype("f8"), d)),
+        DTypeError,
+        ("[matmul]", "f32", "f64"),
+    ),
+    ErrorCase(
+        "dot: lengths", lambda d: tensor(x[0], d).dot(tensor(np.ones(1, F32), d)), ShapeError, ("[dot]", "3", "1")
+    ),
     ErrorCase("cross: size", lambda d: tensor(x, d).cross(tensor(x, d), 0), ShapeError, ("[cross]", "2", "3")),
-    ErrorCase("einsum: sizes", lambda d: einsum("ij,jk")(tensor(x, d), tensor(x, d)), ShapeError, ("einsum", "j", "3",
-         "2")),
+    ErrorCase(
+        "einsum: sizes", lambda d: einsum("ij,jk")(tensor(x, d), tensor(x, d)), ShapeError, ("einsum", "j", "3", "2")
+    ),
     ErrorCase("einsum: letter", lambda d: einsum("i1->i")(tensor(x, d)), ValueError, ("einsum", "1")),
-]  # fmt: skip
+]

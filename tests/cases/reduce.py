@@ -170,24 +170,36 @@ CASES = [*ALONG, *ORDERING, *WHOLE, *SEVERAL]
 x = np.ones((2, 3), F32)
 empty = np.ones((0, 3), F32)
 DIM_METHODS = (
-    "sum_dim", "mean_dim", "prod_dim", "max_dim", "min_dim", "argmax", "argmin", "any_dim", "all_dim", "var", "cumsum", "cummax",
-    "sort", "argsort", "median",
+    "sum_dim", "mean_dim", "prod_dim", "max_dim", "min_dim", "argmax", "argmin", "any_dim", "all_dim", "var", "cumsum",
+    "cummax", "sort", "argsort", "median",
 )  # fmt: skip
 EMPTY_METHODS = ("max_dim", "min_dim", "argmax", "argmin", "max_dim_with_indices", "max_abs_dim", "median")
 ERRORS = [
-    *(ErrorCase(f"{name}: axis {dim}", lambda d, name=name, dim=dim: getattr(tensor(x, d), name)(dim), OutOfBoundsError,
-         (str(dim), "2"))
-      for name in DIM_METHODS for dim in (2, -3)),
-    *(ErrorCase(f"{name}: empty axis", lambda d, name=name: getattr(tensor(empty, d), name)(0), ShapeError,
-         ("empty",))
-      for name in EMPTY_METHODS),
-    *(ErrorCase(f"{name}: nothing", lambda d, name=name: getattr(tensor(empty, d), name)(), ShapeError, ("empty",))
-      for name in ("max", "min", "max_abs")),
+    *(
+        ErrorCase(
+            f"{name}: axis {dim}",
+            lambda d, name=name, dim=dim: getattr(tensor(x, d), name)(dim),
+            OutOfBoundsError,
+            (str(dim), "2"),
+        )
+        for name in DIM_METHODS
+        for dim in (2, -3)
+    ),
+    *(
+        ErrorCase(
+            f"{name}: empty axis", lambda d, name=name: getattr(tensor(empty, d), name)(0), ShapeError, ("empty",)
+        )
+        for name in EMPTY_METHODS
+    ),
+    *(
+        ErrorCase(f"{name}: nothing", lambda d, name=name: getattr(tensor(empty, d), name)(), ShapeError, ("empty",))
+        for name in ("max", "min", "max_abs")
+    ),
     ErrorCase("mean_dim: no integers", lambda d: tensor(empty.astype(np.int32), d).mean_dim(0), ShapeError, ("empty",)),
     ErrorCase("topk: beyond the axis", lambda d: tensor(x, d).topk(4, 1), ShapeError, ("4", "3")),
     ErrorCase("max_dim: Bool", lambda d: tensor(x > 0, d).max_dim(0), TypeError, ("Bool",)),
     ErrorCase("var: Int", lambda d: tensor(x.astype(np.int32), d).var(0), TypeError, ("Float",)),
-]  # fmt: skip
+]
 
 # Sums of narrow integers: (method, dtype, values, result); exact in 64 bits, stored modulo the width, means truncate.
 NARROW = [

@@ -24,7 +24,7 @@ def rng():
 @pytest.fixture(params=[1, 2])
 def threads(request):
     """The test runs with one thread and with two."""
-    before = burn.num_threads()
+    before = burn.get_num_threads()
     burn.set_num_threads(request.param)
     yield request.param
     burn.set_num_threads(before)
@@ -67,7 +67,10 @@ def test_odd_sizes(rng, dtype, m):
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.name)
 @pytest.mark.parametrize(
     "m, n, k",
-    [(1, 700, 300), (700, 1, 300), (1, 1, 5000), (64, 65, 64), (3, 517, 400), (64, 130, 1100), (65, 500, 601), (500, 40, 350), (337, 311, 703)],
+    [
+        (1, 700, 300), (700, 1, 300), (1, 1, 5000), (64, 65, 64), (3, 517, 400), (64, 130, 1100), (65, 500, 601),
+        (500, 40, 350), (337, 311, 703),
+    ],
 )
 def test_every_way(rng, threads, dtype, m, n, k):
     a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
@@ -108,7 +111,11 @@ def test_broadcast_rows_and_columns(rng):
 
 @pytest.mark.parametrize("m, n, k", [(1, 6, 5), (5, 1, 4), (9, 17, 8), (70, 33, 90)])
 @pytest.mark.parametrize(
-    "left, right", [((4,), (4,)), ((4,), (1,)), ((1,), (4,)), ((2, 3), (2, 3)), ((2, 1), (1, 3)), ((1, 3), (2, 1)), ((2, 1, 3), (1, 2, 3))]
+    "left, right",
+    [
+        ((4,), (4,)), ((4,), (1,)), ((1,), (4,)), ((2, 3), (2, 3)), ((2, 1), (1, 3)), ((1, 3), (2, 1)),
+        ((2, 1, 3), (1, 2, 3)),
+    ],
 )
 def test_batches(rng, threads, left, right, m, n, k):
     check(tensor(rng.standard_normal((*left, m, k))), tensor(rng.standard_normal((*right, k, n))))
@@ -125,8 +132,7 @@ def test_batch_of_permuted_heads(rng):
 def test_bias(rng, threads, dtype, m, n, k):
     a, b = tensor(rng.standard_normal((m, k)), dtype), tensor(rng.standard_normal((k, n)), dtype)
     check(a, b, dtype, tensor(rng.standard_normal(n), dtype))
-    strided = tensor(rng.standard_normal((n, 2)), dtype)[:, 0:1].reshape([n]) if n == 1 else tensor(rng.standard_normal(2 * n), dtype)[::2]
-    check(a, b, dtype, strided)
+    check(a, b, dtype, tensor(rng.standard_normal(2 * n), dtype)[::2])
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTS, ids=lambda d: d.name)
@@ -148,7 +154,7 @@ def test_empty_sum_leaves_the_bias():
 
 
 @pytest.mark.parametrize("k", [20_000, 100_003])
-@pytest.mark.parametrize("m, n", [(1, 1), (3, 5), (20, 20)])
+@pytest.mark.parametrize("m, n", [(1, 1), (1, 9), (9, 1), (3, 5), (20, 20)])
 def test_long_sums_stay_accurate(rng, m, n, k):
     """All products positive, where errors of a plain running sum would show."""
     a, b = rng.random((m, k), np.float32), rng.random((k, n), np.float32)
@@ -174,13 +180,15 @@ def test_nan_and_infinity(dtype, m, n, k):
 @pytest.mark.parametrize("numpy_type", ["float32", "float64"])
 @pytest.mark.parametrize(
     "shapes",
-    [((1, 900), (900, 1000)), ((1000, 900), (900, 1)), ((200, 300), (300, 200)), ((90, 700), (700, 900)), ((600, 500), (500, 700)),
-     ((16, 40, 50), (16, 50, 60)), ((3, 200, 200), (3, 200, 200)), ((16, 1, 300), (16, 300, 200))],
+    [
+        ((1, 900), (900, 1000)), ((1000, 900), (900, 1)), ((200, 300), (300, 200)), ((90, 700), (700, 900)),
+        ((600, 500), (500, 700)), ((16, 40, 50), (16, 50, 60)), ((3, 200, 200), (3, 200, 200)), ((16, 1, 300), (16, 300, 200)),
+    ],
 )
 def test_threads_do_not_change_a_bit(rng, numpy_type, shapes):
     x, y = (rng.standard_normal(shape).astype(numpy_type) for shape in shapes)
     turned = Tensor.from_numpy(np.ascontiguousarray(y.swapaxes(-1, -2))).swap_dims(y.ndim - 2, y.ndim - 1)
-    before, results = burn.num_threads(), []
+    before, results = burn.get_num_threads(), []
     try:
         for count in (1, 2):
             burn.set_num_threads(count)

@@ -21,17 +21,19 @@ def test_ids_and_paths():
 
 
 def test_texts_and_expressions():
-    assert matched(ParamGroup.from_predicates(["layers", "bias"]), "layers.0.bias", "layers.0.weight") == ["layers.0.bias"]
+    assert matched(ParamGroup.from_predicates(["layers", "bias"]), "layers.0.bias", "layers.0.weight") == [
+        "layers.0.bias"
+    ]
     assert matched(ParamGroup.from_any_predicates(["x", "bias"]), "x.w", "a.bias", "a.w") == ["x.w", "a.bias"]
-    assert matched(ParamGroup.from_regexes([r"^layers\.\d+", "bias$"]), "layers.3.bias", "layers.x.bias") == ["layers.3.bias"]
+    assert matched(ParamGroup.from_regexes([r"^layers\.\d+", "bias$"]), "layers.3.bias", "layers.x.bias") == [
+        "layers.3.bias"
+    ]
     assert matched(ParamGroup.from_any_regexes(["^a$", r"\$"]), "a", "a\n", "$", "b") == ["a", "$"]
     lora = ParamGroup.from_regex(r"(^|\.)lora\.(a|b)$")
     assert matched(lora, "lora.a", "weight.lora.b", "weight.lora.bias", "flora.a") == ["lora.a", "weight.lora.b"]
 
 
-@pytest.mark.parametrize(
-    "make", ["from_predicates", "from_any_predicates", "from_regexes", "from_any_regexes"]
-)
+@pytest.mark.parametrize("make", ["from_predicates", "from_any_predicates", "from_regexes", "from_any_regexes"])
 def test_empty_lists_are_refused(make):
     with pytest.raises(ParamGroupError, match="must not be empty"):
         getattr(ParamGroup, make)([])
@@ -73,7 +75,9 @@ def test_json(group, json):
     assert hash(ParamGroup.from_json(json)) == hash(group)
 
 
-@pytest.mark.parametrize("value", [None, {}, {"matcher": "None"}, {"matcher": {"Path": {"Glob": ["a"]}}}, {"matcher": {}}])
+@pytest.mark.parametrize(
+    "value", [None, {}, {"matcher": "None"}, {"matcher": {"Path": {"Glob": ["a"]}}}, {"matcher": {}}]
+)
 def test_wrong_json(value):
     with pytest.raises(ParamGroupError, match="must be a group"):
         ParamGroup.from_json(value)

@@ -138,6 +138,9 @@ def test_container_types():
         def visit_float(self, param):
             self.seen.append(list(self.types))
 
+        def visit_flag(self, flag):
+            pass
+
     trace = Stack()
     Net().visit(trace)
     assert trace.seen[2] == ["Struct:Net", "Vec", "Struct:Linear"]

@@ -186,7 +186,7 @@ def test_train_after_to_device_names_the_parameter_and_fork():
 
 def test_map_keeps_id_and_trainability():
     param = Param.from_data([1.0, 2.0], AD)
-    mapped = param.map(lambda tensor: tensor.detach() * 2.0)
+    mapped = param.map(lambda tensor: tensor * 2.0)
     assert mapped.val().tolist() == [2.0, 4.0] and mapped.id == param.id and state(mapped) == (True, True)
     assert state(param.set_require_grad(False).map(lambda tensor: tensor * 2.0)) == (False, False)
     id, value, mapper = param.consume()

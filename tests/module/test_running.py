@@ -42,9 +42,16 @@ def test_valid_and_train_flush_and_copies_are_independent():
 
 def test_threads_are_averaged():
     state = RunningState(of(0.0))
-    for value in (1.0, 2.0, 6.0):
-        thread = threading.Thread(target=lambda value=value: state.update(of(value)))
+    barrier = threading.Barrier(3)
+
+    def update(value):
+        state.update(of(value))
+        barrier.wait()  # all alive at once, so that each has a number of its own
+
+    threads = [threading.Thread(target=update, args=[value]) for value in (1.0, 2.0, 6.0)]
+    for thread in threads:
         thread.start()
+    for thread in threads:
         thread.join()
     assert state.value_sync().tolist() == [0.0]
     assert state.flush().tolist() == [3.0]

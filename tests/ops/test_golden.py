@@ -11,10 +11,20 @@ from burn.tensor import Tensor
 from tests import golden
 from tests.cases import as_tuple, is_float
 from tests.cases.tensors import array, tensor
-from tests.ops.checks import find
+from tests.ops.checks import PENDING, find
 
-# Cases of each family that must run: a name that the API has lost would otherwise be skipped in silence.
-MINIMUM = {"elementwise": 243, "activation": 127, "reduce": 153, "movement": 42, "index": 13, "matmul": 12, "edge": 36}
+# Families, with the number of cases that their manifests hold.
+COUNTS = {"elementwise": 243, "activation": 127, "reduce": 153, "movement": 42, "index": 13, "matmul": 12, "edge": 39}
+
+# Ops of golden cases, beside those of `PENDING`, that have no place in the API yet.
+GOLDEN_PENDING = {
+    "affine_grid_2d",
+    "meshgrid",
+    "l0_norm_dims",
+    "l2_norm_dims",
+    "max_abs_norm_dims",
+    "softplus_with_threshold",
+}
 
 # Distance from Burn's number, relative to the largest of the result: half precision may end one unit apart.
 TOLERANCE = {"F64": 1e-11, "F32": 3e-6, "F16": 2e-3, "BF16": 1.6e-2}
@@ -50,14 +60,15 @@ KNOWN: dict[str, dict[str, dict[int, Any]]] = {
     # A NaN of the second operand is kept.
     "max_pair.5": {"out.0": {3: np.nan}, "grad.lhs": {3: ANY}, "grad.rhs": {3: ANY}},
     "min_pair.5": {"out.0": {3: np.nan}, "grad.lhs": {3: ANY}, "grad.rhs": {3: ANY}},
+    "powf_scalar.14": {"grad.x": {0: 0}},
     "clamp.1": {"grad.x": {5: 0}},
     # The branch that is not taken does not poison the gradient at +inf.
     "elu.3": {"grad.x": {16: slope(1)}},
     "celu.3": {"grad.x": {16: slope(1)}},
     "selu.3": {"grad.x": {16: slope(1.0507009873554805)}},
     "hard_swish.3": {"out.0": {17: 0}, "grad.x": {17: ANY}},
-    # At infinity the limit of the gradient is as good as Burn's NaN.
-    **{f"{op}.3": {"grad.x": {16: ANY, 17: ANY}} for op in ("gelu", "gelu_approximate", "silu")},
+    # At infinity the limits are right, Burn has NaN.
+    **{f"{op}.3": {"out.0": {17: 0}, "grad.x": {16: slope(1), 17: 0}} for op in ("gelu", "gelu_approximate", "silu")},
 }
 
 # Names that Burn's own test program gave to calls on Int tensors and to casts.
@@ -94,13 +105,9 @@ CALLS: dict[str, Callable[[Callable, list, dict], Any]] = {
     "mask_fill": lambda f, t, a: f(*t, a["value"]),
     "pad": lambda f, t, a: f(*t, [tuple(p) for p in a["padding"]], pad_mode(a)),
     **dict.fromkeys(("select", "gather", "take"), lambda f, t, a: f(t[0], a["dim"], t[1])),
-    **dict.fromkeys(("select_assign", "scatter"), lambda f, t, a: f(t[0], a["dim"], *t[1:], update(a["update"]))),
-    "scatter_nd": lambda f, t, a: f(*t, update(a["reduction"])),
+    **dict.fromkeys(("select_assign", "scatter"), lambda f, t, a: f(t[0], a["dim"], *t[1:], a["update"].capitalize())),
+    "scatter_nd": lambda f, t, a: f(*t, a["reduction"].capitalize()),
 }
-
-
-def update(name: str) -> Any:
-    return getattr(burn.tensor.IndexingUpdateOp, name.capitalize())
 
 
 def pad_mode(args: dict) -> Any:
@@ -148,12 +155,12 @@ def compare(case: dict, key: str, actual: np.ndarray, expected: np.ndarray, cota
     np.testing.assert_allclose(have, want, rtol=tolerance, atol=tolerance * min(scale, 1.0), err_msg=key, strict=True)
 
 
-CASES = [(family, case) for family in MINIMUM for case in golden.cases(family)]
+CASES = [(family, case) for family in COUNTS for case in golden.cases(family)]
 
 
 @pytest.mark.parametrize("family, case", CASES, ids=[f"{family}-{case['name']}" for family, case in CASES])
 def test_golden(family, case, device):
-    if case["op"] not in CREATION and function_of(case["op"]) is None:
+    if function_of(case["op"]) is None:
         pytest.skip(f"{case['op']} is not in the API")
     name, data = case["name"], golden.tensors(family)
     leaves = {}
@@ -179,7 +186,10 @@ def test_golden(family, case, device):
         compare(case, f"grad.{leaf}", array(leaves[leaf].grad(grads)), data[f"{name}/grad.{leaf}"], cotangents)
 
 
-@pytest.mark.parametrize("family", MINIMUM)
-def test_enough_cases_run(family):
-    missing = [c["op"] for c in golden.cases(family) if c["op"] not in CREATION and function_of(c["op"]) is None]
-    assert len(golden.cases(family)) - len(missing) >= MINIMUM[family], sorted(set(missing))
+@pytest.mark.parametrize("family", COUNTS)
+def test_every_case_runs_but_those_of_pending_ops(family):
+    """A name that the API has lost would otherwise be skipped in silence."""
+    cases = golden.cases(family)
+    missing = {c["op"] for c in cases if function_of(c["op"]) is None}
+    assert len(cases) == COUNTS[family]
+    assert {op.removeprefix("int_") for op in missing} <= PENDING | GOLDEN_PENDING

@@ -17,6 +17,7 @@ from burn.optim import (
 )
 from burn.optim.decay import WeightDecayConfig
 from burn.optim.momentum import MomentumConfig
+from burn.tensor.activation import relu
 
 DEVICE = Device.flex().autodiff()
 CONFIGS = {
@@ -35,7 +36,7 @@ class Net(Module):
         self.fc2 = nn.LinearConfig(8, 2).init(DEVICE)
 
     def forward(self, x):
-        return self.fc2(self.fc1(x).relu())
+        return self.fc2(relu(self.fc1(x)))
 
 
 def make_grads(model, seed):

@@ -1,12 +1,13 @@
-"""Values and gradients of ops against PyTorch in float64, where it is installed and where the two agree on the meaning."""
+"""Values and gradients of ops against PyTorch in float64, where the two agree on the meaning."""
 
 import numpy as np
 import pytest
 
 from burn.device import Device
-from burn.tensor import activation, module
-from tests.cases.index import update
+from burn.tensor import module
+from tests.cases.activation import function
 from tests.cases.tensors import array, gradients, tensor
+from tests.ops.checks import PENDING, op_of
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -16,34 +17,34 @@ INDEX = np.array([[0, 2, 2, 1, 0], [1, 1, 0, 0, 2]])
 
 # name: (ours, theirs, shapes of the inputs)
 ROWS = {
-    "relu": (activation.relu, F.relu, (X,)),
-    "relu6": (activation.relu6, F.relu6, (X,)),
-    "leaky_relu": (lambda x: activation.leaky_relu(x, 0.02), lambda x: F.leaky_relu(x, 0.02), (X,)),
-    "prelu": (activation.prelu, F.prelu, ((2, 3, 4), (3,))),
-    "elu": (lambda x: activation.elu(x, 1.3), lambda x: F.elu(x, 1.3), (X,)),
-    "celu": (lambda x: activation.celu(x, 1.3), lambda x: F.celu(x, 1.3), (X,)),
-    "selu": (activation.selu, F.selu, (X,)),
-    "gelu": (activation.gelu, F.gelu, (X,)),
-    "gelu_approximate": (activation.gelu_approximate, lambda x: F.gelu(x, approximate="tanh"), (X,)),
-    "sigmoid": (activation.sigmoid, torch.sigmoid, (X,)),
-    "log_sigmoid": (activation.log_sigmoid, F.logsigmoid, (X,)),
-    "hard_swish": (activation.hard_swish, F.hardswish, (X,)),
-    "silu": (activation.silu, F.silu, (X,)),
-    "mish": (activation.mish, F.mish, (X,)),
-    "softplus": (lambda x: activation.softplus(x, 1.5), lambda x: F.softplus(x, 1.5), (X,)),
-    "softsign": (activation.softsign, F.softsign, (X,)),
-    "tanhshrink": (activation.tanhshrink, F.tanhshrink, (X,)),
-    "hard_shrink": (lambda x: activation.hard_shrink(x, 0.5), lambda x: F.hardshrink(x, 0.5), (X,)),
-    "soft_shrink": (lambda x: activation.soft_shrink(x, 0.5), lambda x: F.softshrink(x, 0.5), (X,)),
-    "threshold": (lambda x: activation.threshold(x, 0.1, 9.0), lambda x: F.threshold(x, 0.1, 9.0), (X,)),
-    "glu": (lambda x: activation.glu(x, 0), lambda x: F.glu(x, 0), ((4, 3),)),
-    "softmax": (lambda x: activation.softmax(x, 0), lambda x: F.softmax(x, 0), (X,)),
-    "log_softmax": (lambda x: activation.log_softmax(x, -1), lambda x: F.log_softmax(x, -1), (X,)),
-    "softmin": (lambda x: activation.softmin(x, -1), lambda x: F.softmin(x, -1), (X,)),
+    "relu": (function("relu"), F.relu, (X,)),
+    "relu6": (function("relu6"), F.relu6, (X,)),
+    "leaky_relu": (function("leaky_relu", 0.02), lambda x: F.leaky_relu(x, 0.02), (X,)),
+    "prelu": (function("prelu"), F.prelu, ((2, 3, 4), (3,))),
+    "elu": (function("elu", 1.3), lambda x: F.elu(x, 1.3), (X,)),
+    "celu": (function("celu", 1.3), lambda x: F.celu(x, 1.3), (X,)),
+    "selu": (function("selu"), F.selu, (X,)),
+    "gelu": (function("gelu"), F.gelu, (X,)),
+    "gelu_approximate": (function("gelu_approximate"), lambda x: F.gelu(x, approximate="tanh"), (X,)),
+    "sigmoid": (function("sigmoid"), torch.sigmoid, (X,)),
+    "log_sigmoid": (function("log_sigmoid"), F.logsigmoid, (X,)),
+    "hard_swish": (function("hard_swish"), F.hardswish, (X,)),
+    "silu": (function("silu"), F.silu, (X,)),
+    "mish": (function("mish"), F.mish, (X,)),
+    "softplus": (function("softplus", 1.5), lambda x: F.softplus(x, 1.5), (X,)),
+    "softsign": (function("softsign"), F.softsign, (X,)),
+    "tanhshrink": (function("tanhshrink"), F.tanhshrink, (X,)),
+    "hard_shrink": (function("hard_shrink", 0.5), lambda x: F.hardshrink(x, 0.5), (X,)),
+    "soft_shrink": (function("soft_shrink", 0.5), lambda x: F.softshrink(x, 0.5), (X,)),
+    "threshold": (function("threshold", 0.1, 9.0), lambda x: F.threshold(x, 0.1, 9.0), (X,)),
+    "glu": (function("glu", 0), lambda x: F.glu(x, 0), ((4, 3),)),
+    "softmax": (function("softmax", 0), lambda x: F.softmax(x, 0), (X,)),
+    "log_softmax": (function("log_softmax", -1), lambda x: F.log_softmax(x, -1), (X,)),
+    "softmin": (function("softmin", -1), lambda x: F.softmin(x, -1), (X,)),
     "linear": (module.linear, lambda x, w, b: F.linear(x, w.T, b), ((2, 3, 4), (4, 5), (5,))),
     "matmul": (lambda x, y: x.matmul(y), torch.matmul, (X, Z)),
-    "batched matmul": (lambda x, y: x.matmul(y), torch.matmul, ((1, 3, 4), (2, 4, 2))),
-    "broadcast": (lambda x, y: x * y + x, lambda x, y: x * y + x, ((2, 1, 4), (1, 3, 4))),
+    "matmul(batched)": (lambda x, y: x.matmul(y), torch.matmul, ((1, 3, 4), (2, 4, 2))),
+    "mul": (lambda x, y: x * y + x, lambda x, y: x * y + x, ((2, 1, 4), (1, 3, 4))),
     "div": (lambda x, y: x.div(y), torch.div, (X, Y)),
     "remainder": (lambda x, y: x.remainder(y), torch.remainder, (X, Y)),
     "fmod": (lambda x, y: x.fmod(y), torch.fmod, (X, Y)),
@@ -71,7 +72,7 @@ ROWS = {
         (X,),
     ),
     "scatter": (
-        lambda x, v: x.scatter(0, tensor(INDEX, x.device), v, update("Add")),
+        lambda x, v: x.scatter(0, tensor(INDEX, x.device), v, "Add"),
         lambda x, v: x.scatter_add(0, torch.tensor(INDEX), v),
         (X, (2, 5)),
     ),
@@ -90,7 +91,7 @@ def burn_einsum(equation, operands):
     return einsum(equation, operands)
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", [name for name in ROWS if op_of(name) not in PENDING])
 def test_parity(name):
     ours, theirs, shapes = ROWS[name]
     rng = np.random.default_rng(11)

@@ -35,6 +35,11 @@ def gelu_inner(x):
     return GELU_SCALE * (x + GELU_CUBIC * x**3)
 
 
+def damped(x, weight):
+    """`x * weight`, with the limit 0 where the weight has vanished, at infinity too."""
+    return np.where(weight == 0, np.copysign(0.0, x), x * weight)
+
+
 def relu(x):
     """`max(x, 0)`; NaN stays NaN, -0 becomes 0."""
     return np.where(x <= 0, 0, x)
@@ -58,9 +63,9 @@ pointwise("erf", erf)
 pointwise("sigmoid", sigmoid)
 pointwise("log_sigmoid", lambda x: -np.logaddexp(0.0, -x))
 pointwise("relu", relu)
-pointwise("gelu", lambda x: x * normal_cdf(x))
-pointwise("gelu_approximate", lambda x: 0.5 * x * (1.0 + np.tanh(gelu_inner(x))))
-pointwise("silu", lambda x: x * sigmoid(x))
+pointwise("gelu", lambda x: damped(x, normal_cdf(x)))
+pointwise("gelu_approximate", lambda x: damped(x, 0.5 * (1.0 + np.tanh(gelu_inner(x)))))
+pointwise("silu", lambda x: damped(x, sigmoid(x)))
 
 # Unary, numbers.
 pointwise("neg", np.negative)
@@ -183,8 +188,8 @@ pointwise("relu_bwd", lambda x, g: np.where(x <= 0, 0.0, g))
 pointwise("abs_bwd", lambda x, g: np.where(x > 0, g, np.where(x < 0, -g, 0.0)))
 pointwise("erf_bwd", lambda x, g: g * 2.0 / np.sqrt(np.pi) * np.exp(-x * x))
 pointwise("log_sigmoid_bwd", lambda x, g: g * sigmoid(-x))
-pointwise("silu_bwd", lambda x, g: g * sigmoid(x) * (1.0 + x * sigmoid(-x)))
-pointwise("gelu_bwd", lambda x, g: g * (normal_cdf(x) + x * np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi)))
+pointwise("silu_bwd", lambda x, g: g * (sigmoid(x) + damped(x, sigmoid(x) * sigmoid(-x))))
+pointwise("gelu_bwd", lambda x, g: g * (normal_cdf(x) + damped(x, np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))))
 
 
 @kernel("gelu_approximate_bwd")
@@ -193,7 +198,7 @@ def gelu_approximate_bwd(outs, ins, ints, floats):
     x, g = map(wide, ins)
     t = np.tanh(gelu_inner(x))
     slope = GELU_SCALE * (1.0 + 3.0 * GELU_CUBIC * x * x)
-    outs[0][...] = g * 0.5 * (1.0 + t + x * slope * (1.0 - t * t))
+    outs[0][...] = g * 0.5 * (1.0 + t + damped(x * slope, 1.0 - t * t))
 
 
 pointwise("powf_scalar", np.power)

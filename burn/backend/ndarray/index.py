@@ -35,7 +35,7 @@ def select(outs, ins, ints, floats):
 
 
 def write(out, target, values, mode):
-    """Combines `values` into `out[target]` in order: mode 0 assigns, 1 adds, 2 multiplies, 3 takes the least, 4 the most."""
+    """Combines `values` into `out[target]` in order: mode 0 assigns, 1 adds, 2 multiplies, 3 and 4 keep the extreme."""
     if mode == 0:
         out[target] = values
         return

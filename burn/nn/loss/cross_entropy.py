@@ -87,7 +87,7 @@ class CrossEntropyLoss(Module):
             terms = self._terms(log_p, classes, weights)
             counts = None if weights is None else weights.select(0, classes)
         except IndexError as error:
-            raise self._stray(targets, log_p._dims[1]) or error from error
+            raise self._stray(targets, log_p.shape[1]) or error from error
         if padded is None and counts is None:
             return -terms.mean()
         if counts is None:
@@ -100,7 +100,7 @@ class CrossEntropyLoss(Module):
         """The weighted, smoothed log probability of each row's target, [batch]."""
         if weights is not None:
             log_p = log_p * weights.unsqueeze(2)
-        batch, count = log_p._dims
+        batch, count = log_p.dims()
         terms = log_p.gather(1, classes.reshape([batch, 1])).reshape([batch])
         if self.smoothing:
             spread = log_p.sum_dim(1).reshape([batch]) * (self.smoothing / count)
@@ -120,17 +120,18 @@ class CrossEntropyLoss(Module):
         check_tensor("CrossEntropyLoss", targets, "targets")
         if targets.kind is not Int:
             raise KindError(f"[CrossEntropyLoss] 'targets' must be an Int tensor, got {targets.dtype.name}; use .int()")
-        if len(logits._dims) != 2:
-            raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {list(logits._dims)}")
-        if targets._dims != logits._dims[:1]:
+        shape = logits.dims()
+        if len(shape) != 2:
+            raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {shape}")
+        if targets.dims() != shape[:1]:
             raise ShapeError(
-                f"[CrossEntropyLoss] 'targets' must be [batch] with batch = {logits._dims[0]} as in logits, "
-                f"got shape {list(targets._dims)}"
+                f"[CrossEntropyLoss] 'targets' must be [batch] with batch = {shape[0]} as in logits, "
+                f"got shape {targets.dims()}"
             )
-        if self.weights is not None and self.weights._dims != logits._dims[1:]:
+        if self.weights is not None and self.weights.dims() != shape[1:]:
             raise ShapeError(
-                f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights._dims[0]} weights, "
-                f"got shape {list(logits._dims)}"
+                f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights.shape[0]} weights, "
+                f"got shape {shape}"
             )
 
     def _stray(self, targets: Tensor, classes: int) -> OutOfBoundsError | None:

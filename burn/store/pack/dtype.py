@@ -47,6 +47,11 @@ class PackDType:
             raise ValidationError(f"[burnpack] 'dtype' must be one of {' '.join(_SIZES)} Bool QFloat, got {self}")
 
     @property
+    def kind(self) -> str:
+        """``float``, ``int`` (unsigned ones too), ``bool`` or ``quantized``."""
+        return {"Bool": "bool", "QFloat": "quantized"}.get(self.name) or ("int" if self.name[0] in "IU" else "float")
+
+    @property
     def itemsize(self) -> int | None:
         """Bytes of one element; None for quantized data, whose elements may be smaller than a byte."""
         return _BOOL_SIZES[self.store] if self.name == "Bool" else _SIZES.get(self.name)

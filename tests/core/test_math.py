@@ -1,0 +1,111 @@
+"""Accuracy of the vector math of each SIMD level: all magnitudes of float32 against float64, and the special values."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import special
+
+from burn.backend import flex
+from burn.device import Device
+from burn.tensor import DType, Tensor, activation
+
+SPECIALS = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3.4e38, -3.4e38], np.float32)
+
+
+def sigmoid(x):
+    e = np.exp(-np.abs(x))
+    return np.where(x < 0, e, 1.0) / (1.0 + e)
+
+
+def times(x, p):
+    """x * p, with 0 where p has vanished."""
+    with np.errstate(invalid="ignore"):
+        return np.where((p == 0) & np.isinf(x), -0.0, x * p)
+
+
+def tanh_gate(x):
+    return sigmoid(2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
+
+
+# Function, its reference in float64, the largest error allowed in units of the last place, and the least argument for
+# which it is asked: below, gelu is held to an absolute error, since most levels compute it from 1 + erf.
+FUNCTIONS = {
+    "exp": (Tensor.exp, np.exp, 2.0, -np.inf),
+    "log": (Tensor.log, np.log, 2.0, -np.inf),
+    "tanh": (Tensor.tanh, np.tanh, 2.0, -np.inf),
+    "erf": (Tensor.erf, special.erf, 2.0, -np.inf),
+    "sigmoid": (activation.sigmoid, sigmoid, 3.0, -np.inf),
+    "silu": (activation.silu, lambda x: times(x, sigmoid(x)), 4.0, -np.inf),
+    "log_sigmoid": (activation.log_sigmoid, lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), 3.0, -np.inf),
+    "gelu": (activation.gelu, lambda x: times(x, 0.5 * special.erfc(-x / np.sqrt(2))), 4.0, 0.0),
+    "gelu_approximate": (activation.gelu_approximate, lambda x: times(x, tanh_gate(x)), 4.0, 0.0),
+}
+
+
+def samples():
+    """Float32 numbers of every exponent and both signs, evenly spaced in their bits, and the specials."""
+    bits = np.arange(0, 2**32, 19937, dtype=np.uint64).astype(np.uint32)
+    return np.concatenate([SPECIALS, bits.view(np.float32), np.linspace(-20, 20, 40001, dtype=np.float32)])
+
+
+def measure():
+    """Per function: the level, the largest error in ulp, the largest absolute error for |x| < 20, wrong specials."""
+    x = samples()
+    with np.errstate(invalid="ignore"):  # signalling NaN among the bit patterns
+        wide = x.astype(np.float64)
+    tensor = Tensor.from_numpy(x, Device.flex())
+    found = {}
+    for name, (function, reference, _, least) in FUNCTIONS.items():
+        got = np.asarray(function(tensor).numpy())
+        with np.errstate(all="ignore"):
+            want = reference(wide)
+            rounded = want.astype(np.float32)
+            plain = np.isfinite(rounded) & np.isfinite(got)
+            error = np.abs(np.where(plain, got - want, 0.0))
+            ulp = error / np.exp2(np.maximum(np.frexp(want)[1] - 24.0, -149.0))
+        wrong = (~plain & ~((got == rounded) | (np.isnan(got) & np.isnan(rounded)))).sum()
+        wrong += ((x == 0) & (np.signbit(got) != np.signbit(rounded))).sum()
+        found[name] = [float(ulp[plain & (x >= least)].max()), float(error[np.abs(x) < 20].max()), int(wrong)]
+    return {"level": flex.level(), "found": found}
+
+
+@pytest.mark.parametrize("level", flex.available_levels())
+def test_accuracy_over_all_of_float32(level, fresh_python):
+    code = "import json; from tests.core.test_math import measure; print(json.dumps(measure()))"
+    answer = json.loads(fresh_python(code, BURN_SIMD=level))
+    assert answer["level"] == level
+    for name, (ulp, absolute, wrong) in answer["found"].items():
+        assert wrong == 0, (name, wrong)
+        assert ulp <= FUNCTIONS[name][2], (name, ulp)
+        if name.startswith("gelu"):
+            assert absolute <= 2e-6, (name, absolute)
+        if level == "v4" and name == "gelu":
+            assert absolute <= 6e-7, (name, absolute)
+
+
+def test_a_tail_gives_the_same_as_a_full_vector():
+    x = np.linspace(-3, 3, 67, dtype=np.float32)
+    for function, *_ in FUNCTIONS.values():
+        whole = np.asarray(function(Tensor.from_numpy(x, Device.flex())).numpy())
+        for start, stop in ((0, 1), (3, 10), (1, 34), (50, 67)):
+            piece = np.ascontiguousarray(x[start:stop])
+            part = np.asarray(function(Tensor.from_numpy(piece, Device.flex())).numpy())
+            np.testing.assert_array_equal(part, whole[start:stop])
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+def test_half_precision_is_rounded_once_from_float32(dtype):
+    x = Tensor.from_numpy(np.linspace(-9, 9, 3001, dtype=np.float32), Device.flex()).cast(dtype)
+    for function, *_ in FUNCTIONS.values():
+        got = function(x).cast(DType.F32).numpy()
+        want = function(x.cast(DType.F32)).cast(dtype).cast(DType.F32).numpy()
+        np.testing.assert_array_equal(got, want)
+
+
+def test_float64_is_the_double_function():
+    x = np.linspace(-6, 6, 1001)
+    for name, (function, reference, *_) in FUNCTIONS.items():
+        at = np.abs(x) + 0.01 if name == "log" else x
+        got = np.asarray(function(Tensor.from_data(at, Device.flex(), dtype=DType.F64)).numpy())
+        np.testing.assert_allclose(got, reference(at), rtol=1e-12, atol=1e-15)

@@ -1,0 +1,131 @@
+"""The thread pool: size, several Python threads, forked children, Ctrl-C."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import burn
+from burn import Device, Tensor
+
+
+@pytest.fixture
+def threads():
+    before = burn.get_num_threads()
+    yield burn.set_num_threads
+    burn.set_num_threads(before)
+
+
+def run(code, **env):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, **env}, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_size_follows_the_environment():
+    code = "import burn; print(burn.get_num_threads())"
+    assert run(code, BURN_NUM_THREADS="1") == "1"
+    assert run(code, OMP_NUM_THREADS="1", BURN_NUM_THREADS="64") == "1"
+    assert 1 <= int(run(code, BURN_NUM_THREADS="", OMP_NUM_THREADS="")) <= (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "2", None])
+def test_bad_sizes_are_refused(bad):
+    with pytest.raises(ValueError, match="set_num_threads"):
+        burn.set_num_threads(bad)
+
+
+def test_results_do_not_depend_on_the_number_of_threads(threads):
+    rng = np.random.default_rng(0)
+    x = Tensor(rng.normal(size=(700, 900)).astype(np.float32))
+    y = Tensor(rng.normal(size=(900, 300)).astype(np.float32))
+
+    def results():
+        parts = [x @ y, x.sum(), x.sum_dim(0), x.sum_dim(1), x.mean(), x.exp(), burn.tensor.activation.softmax(x, 1), x.T * 2.0]
+        return [p.numpy().copy() for p in parts]
+
+    threads(1)
+    serial = results()
+    threads(2)
+    for a, b in zip(serial, results(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_many_python_threads_compute_at_once(threads):
+    threads(2)
+    x = Tensor(np.random.default_rng(1).normal(size=(300, 300)).astype(np.float32), Device.flex().autodiff())
+    want = ((x @ x).tanh().sum()).item()
+    failed = []
+
+    def work():
+        try:
+            for _ in range(20):
+                w = x.require_grad()
+                loss = (w @ w).tanh().sum()
+                assert loss.item() == want
+                assert w.grad(loss.backward()).dims() == [300, 300]
+        except BaseException as e:
+            failed.append(e)
+
+    pool = [threading.Thread(target=work) for _ in range(6)]
+    for t in pool:
+        t.start()
+    for t in pool:
+        t.join()
+    assert not failed
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_computes_serially():
+    code = """
+import os, sys
+import numpy as np
+import burn
+from burn import Tensor
+burn.set_num_threads(2)
+x = Tensor(np.ones((600, 600), np.float32))
+want = (x @ x).sum().item()
+pid = os.fork()
+if pid == 0:
+    ok = (x @ x).sum().item() == want and burn.get_num_threads() == 1
+    os._exit(0 if ok else 1)
+_, status = os.waitpid(pid, 0)
+assert (x @ x).sum().item() == want
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    run(code)
+
+
+def test_multiprocessing_pool_of_forked_workers():
+    code = """
+import multiprocessing as mp
+import numpy as np
+from burn import Tensor
+def work(n):
+    return Tensor(np.ones((400, 400), np.float32)).matmul(Tensor(np.ones((400, 400), np.float32))).sum().item() * n
+if __name__ == "__main__":
+    work(1)
+    with mp.get_context("fork").Pool(2) as pool:
+        assert pool.map(work, range(4)) == [64000000.0 * n for n in range(4)]
+"""
+    run(code)
+
+
+def test_ctrl_c_stops_a_loop():
+    code = """
+import signal, threading, os, time
+from burn import Tensor
+x = Tensor.ones([500, 500])
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        x = (x @ x).tanh()
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    assert run(code) == "stopped"
