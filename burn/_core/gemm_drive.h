@@ -3,8 +3,8 @@
    DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
    BLOCKS  both are packed whole (one region), then blocks of c are computed (another).
-   The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so the
-   number of threads may choose among them. */
+   The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so
+   the number of threads may choose among them. */
 enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(VECTOR) };
 
 typedef struct {
@@ -63,7 +63,7 @@ GEMM_INLINE void FN(finish)(const FN(job) *g, int64_t j, T sum)
     g->c[j] = g->act && (TS)sum < 0 ? 0 : sum;
 }
 
-/* b by rows: a strip of columns stays in L1 while rows are added, eight at a time for less traffic and less rounding. */
+/* b by rows: a strip of columns stays in L1 while rows are added, eight at a time: less traffic and less rounding. */
 static void FN(strip)(void *ctx, int64_t part)
 {
     const FN(job) *g = ctx;

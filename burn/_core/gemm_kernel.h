@@ -1,5 +1,5 @@
-/* The register tile and its vector helpers, included once an element type. Needs T, TS (T itself, or its signed twin), TI
-   (signed integer as wide as T), TBYTES and FN(name). Defines VL (lanes), NR (columns of a tile), VEC, IVEC and SVEC. */
+/* The register tile and its vector helpers, included once an element type. Needs T, TS (T or its signed twin),
+   TI (signed integer as wide as T), TBYTES and FN(name). Defines VL (lanes), NR (columns of a tile), VEC, IVEC, SVEC. */
 #define VL (GEMM_LANES_BYTES / TBYTES)
 #define NR (2 * VL)
 #define VEC FN(vec)

@@ -78,8 +78,8 @@ enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000 };
 #define GEMM_LANES_16(F, s) \
     GEMM_LANES_8(F, s), F(8, s), F(9, s), F(10, s), F(11, s), F(12, s), F(13, s), F(14, s), F(15, s)
 
-/* One call: c[..., m, n] = a[..., m, k] @ b[..., k, n] (+ bias over the columns) (ReLU). Strides in elements, of any sign;
-   c is row-major. Up to BURN_MAX_RANK - 2 batch axes, outermost first. */
+/* One call: c[..., m, n] = a[..., m, k] @ b[..., k, n] (+ bias over the columns) (ReLU). Strides in elements, of any
+   sign; c is row-major. Up to BURN_MAX_RANK - 2 batch axes, outermost first. */
 typedef struct {
     int64_t m, n, k;
     const void *a, *b, *bias;

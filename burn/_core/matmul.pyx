@@ -36,7 +36,7 @@ cdef inline void strides_of(const burn_buf *x, int64_t *strides) noexcept nogil:
 
 
 cdef inline void fold_batch(const burn_buf *out, const int64_t *sa, const int64_t *sb, gemm_call *call) noexcept nogil:
-    """Merge the batch axes that both operands step through evenly; rows that share one `b` become rows of one product."""
+    """Merge batch axes that both operands step through evenly; rows that share one `b` become one product."""
     cdef int axis, last = 0
     cdef int64_t size
     call.batch = 1

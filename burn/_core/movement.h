@@ -78,7 +78,27 @@ static void plane_repeat(const plane *p) {
     default: { typedef uint64_t T ANYWHERE; body } }
 
 static void plane_reverse(const plane *p) {
+#if BURN_LEVEL == 4
+    const vi mirror = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+#elif BURN_LEVEL == 3
+    const vi mirror = {7, 6, 5, 4, 3, 2, 1, 0};
+#else
+    const vi mirror = {3, 2, 1, 0};
+#endif
     for (int64_t r = 0; r < p->rows; r++) {
+        if (p->size == 4) {
+            const float *x = (const float *)(p->x + r * p->x_row);
+            float *y = (float *)(p->y + r * p->y_row);
+            int64_t c = 0;
+            int stream = p->stream && ((uintptr_t)y & 63) == 0;
+            for (; c + VW <= p->cols; c += VW) {
+                vf v = __builtin_shuffle(vf_load(x - c - (VW - 1)), mirror);
+                if (stream) vf_stream(y + c, v);
+                else vf_store(y + c, v);
+            }
+            for (; c < p->cols; c++) memcpy(y + c, x - c, 4);
+            continue;
+        }
         BY_SIZE(
             const T *x = (const T *)(p->x + r * p->x_row);
             T *y = (T *)(p->y + r * p->y_row);

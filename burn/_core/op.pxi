@@ -396,9 +396,12 @@ cdef object binary_op(Op op, object a, object b):
     cdef burn_buf bi[2]
     cdef burn_buf bo
     cdef burn_args args
-    if type(a) is tensor_type and type(b) is tensor_type and op.elementwise:
+    if type(a) is tensor_type and type(b) is tensor_type and (op.elementwise or op.is_matmul):
         x = <TensorBase>a
         y = <TensorBase>b
+        if op.is_matmul:
+            out = matmul_2d(op, x, y)
+            return op.bridge(op, a, b) if out is None else out
         if (x.dtype == y.dtype and x.dev == y.dev and x.ctx == y.ctx and x.contig and y.contig and backend_of[x.dev] == 0
                 and (op.kinds & kind_of(x.dtype)) and same_dims(x, y)):
             row = find_row(op, x.dtype)
@@ -414,6 +417,36 @@ cdef object binary_op(Op op, object a, object b):
                     record2(op, x, y, out)
                 return out
     return op.bridge(op, a, b)
+
+
+cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
+    """The product of two matrices that fit, or None."""
+    cdef burn_buf bi[2]
+    cdef burn_buf bo
+    cdef burn_args args
+    cdef int64_t dims[2]
+    cdef int64_t act = 0
+    cdef const burn_row *row
+    cdef TensorBase out
+    if (x.ndim != 2 or y.ndim != 2 or x.dims[1] != y.dims[0] or x.dtype != y.dtype or x.dev != y.dev or x.ctx != y.ctx
+            or backend_of[x.dev] != 0 or not (op.kinds & kind_of(x.dtype))):
+        return None
+    row = find_row(op, x.dtype)
+    if row == NULL:
+        return None
+    dims[0] = x.dims[0]
+    dims[1] = y.dims[1]
+    out = tensor_empty(dims, 2, x.dtype, x.dev, x.ctx)
+    fill_buf(&bi[0], x)
+    fill_buf(&bi[1], y)
+    fill_buf(&bo, out)
+    args.i = &act
+    args.n_in = 2
+    args.n_out = 1
+    run_row(op, row, &bo, bi, &args)
+    if x.node is not None or y.node is not None:
+        record(op, (x, y), out, None)
+    return out
 
 
 cdef object binary(int slot, object a, object b):

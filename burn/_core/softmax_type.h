@@ -73,20 +73,41 @@ VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting)
     return HSUM(s0 + s1);
 }
 
-/* rows longer than L1: the exponentials are computed twice rather than stored and read back */
+/* rows longer than L1: the exponentials wait in y itself; where that is shorter than A they would lose digits and are computed
+   again instead */
 VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log) {
+    const int keep = sizeof(T) == sizeof(A) && !as_log;
     V shift = SPREAD(FN(largest)(x, n));
     double sum = 0;
-    for (int64_t b = 0; b < n; b += ROW_MAX)
-        sum += FN(exp_pass)(x + b, NULL, i64_min(ROW_MAX, n - b), shift, NULL, 0, 1);
+    for (int64_t b = 0; b < n; b += ROW_MAX) {
+        int64_t len = i64_min(ROW_MAX, n - b), i = 0;
+        V s0 = {0}, s1 = s0;
+        for (; i + 2 * L <= len; i += 2 * L) {
+            V v0 = EXP(LOAD(x + b + i) - shift), v1 = EXP(LOAD(x + b + i + L) - shift);
+            s0 += v0;
+            s1 += v1;
+            if (keep) STORE(y + b + i, v0), STORE(y + b + i + L, v1);
+        }
+        for (; i < len; i += L) {
+            int64_t k = i64_min(L, len - i);
+            V v = EXP(LOAD_N(x + b + i, k) - shift);
+            if (keep) STORE_N(y + b + i, v, k);
+            for (int64_t l = k; l < L; l++) v[l] = 0;
+            s0 += v;
+        }
+        sum += HSUM(s0 + s1);
+    }
     FN(waiting) w = {x, NULL, y, shift, SPREAD(as_log ? log(sum) : 1 / sum)};
     if (as_log) {
         FN(finish)(&w, 0, n, stream, 1);
         return;
     }
     int64_t i = 0;
-    for (; i + L <= n; i += L) PUTV(y + i, EXP(LOAD(x + i) - shift) * w.scale, stream);
-    if (i < n) STORE_N(y + i, EXP(LOAD_N(x + i, n - i) - shift) * w.scale, n - i);
+    for (; i + L <= n; i += L) {
+        if (keep) STORE(y + i, LOAD(y + i) * w.scale);
+        else STORE(y + i, EXP(LOAD(x + i) - shift) * w.scale);
+    }
+    if (i < n) STORE_N(y + i, (keep ? LOAD_N(y + i, n - i) : EXP(LOAD_N(x + i, n - i) - shift)) * w.scale, n - i);
 }
 
 VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream, const int as_log) {

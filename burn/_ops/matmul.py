@@ -73,16 +73,16 @@ def _count(dims):
 def _matmul_bwd(node, g):
     left = right = None
     if node.needs(0):
-        left = sum_to_shape(matmul(g, swap(node.saved(1), -2, -1)), node.shape(0))
+        left = sum_to_shape(_matmul(g, swap(node.saved(1), -2, -1)), node.shape(0))
     if node.needs(1):
-        right = sum_to_shape(matmul(swap(node.saved(0), -2, -1), g), node.shape(1))
+        right = sum_to_shape(_matmul(swap(node.saved(0), -2, -1), g), node.shape(1))
     return left, right
 
 
 def _linear_bwd(node, g):
     return (
-        matmul(g, swap(node.saved(1), 0, 1)) if node.needs(0) else None,
-        matmul(swap(node.saved(0), 0, 1), g) if node.needs(1) else None,
+        _matmul(g, swap(node.saved(1), 0, 1)) if node.needs(0) else None,
+        _matmul(swap(node.saved(0), 0, 1), g) if node.needs(1) else None,
         reshape(sum_dims(g, (0,)), (g._dims[1],)) if node.needs(2) else None,
     )
 

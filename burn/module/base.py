@@ -53,10 +53,12 @@ class _ModuleMeta(abc.ABCMeta):
 class Module(metaclass=_ModuleMeta):
     """Base of all modules: a container of parameters, other modules and constants.
 
-    Fields are assigned in `__init__` and stay as they are afterwards; every method that changes something returns a
-    new module, `replace(field=value)` among them. A field holds a Param, a Flag, a RunningState, a Tensor (a constant
-    that moves with the module), a Module, a list or tuple of these, None, or a plain constant; anything else is marked
-    with ``name = field(skip=True)`` in the class body. Calling a module calls its `forward`.
+    Fields are assigned in `__init__`, in the order that records and the printed form have, and stay as they are
+    afterwards: every method that changes something returns a new module, `replace(field=value)` among them. A field
+    holds a Param, a Flag, a RunningState, a Tensor (a constant that moves with the module), a Module, a list or tuple
+    of these, None, or a plain constant; anything else is marked with ``name = field(skip=True)`` in the class body.
+    Calling a module calls its `forward`.
+
     Mirrors `burn::module::Module`.
 
     >>> from burn.module import Module, Param
@@ -270,7 +272,6 @@ class Module(metaclass=_ModuleMeta):
     def _close(self):
         """Checks the fields and makes the module unchangeable."""
         cls, marks = type(self), self._marks
-        self._order_fields()
         layout = []
         for attribute, value in self.__dict__.items():
             mark = marks.get(attribute, NO_MARK)
@@ -278,14 +279,6 @@ class Module(metaclass=_ModuleMeta):
                 layout.append((attribute, mark.name or attribute, "Array" if mark.array else None))
         _set_layout(self, tuple(layout))
         check_places(self)
-
-    def _order_fields(self):
-        # Fields stand in the order of the annotations, where there are any, as in a Rust struct.
-        values = self.__dict__
-        order = [name for name in _declared(type(self)) if name in values]
-        order += [name for name in values if name not in order]
-        if order != list(values):
-            self.__dict__ = {name: values[name] for name in order}
 
     def _with(self, changed: dict):
         """A copy with other parts in the same layout; for values that need no check."""

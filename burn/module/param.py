@@ -3,6 +3,7 @@
 import threading
 import weakref
 
+from burn._core import core
 from burn.errors import AutodiffError, ModuleError
 from burn.tensor import Float, Kind, Tensor
 
@@ -10,6 +11,8 @@ from .flag import Flag
 from .param_id import ParamId
 
 _KINDS = {Kind.Float.value: "float", Kind.Int.value: "int", Kind.Bool.value: "bool"}
+
+_TRACKED, _LEAF = 1, 2  # what core.node_state answers, besides 0 for a tensor out of any graph
 
 
 class _Lazy:
@@ -62,7 +65,7 @@ class Param:
     >>> from burn.tensor import Tensor
     >>> from burn.device import Device
     >>> param = Param.from_tensor(Tensor.ones([2, 3], Device.flex()))
-    >>> param.shape, param.kind, param.is_active()
+    >>> param.lazy_shape(), param.kind, param.is_active()
     ((2, 3), 'float', True)
     """
 
@@ -144,8 +147,7 @@ class Param:
             return self._value
 
     def _untracked(self) -> Tensor:
-        value = self.val()
-        return value.set_require_grad(False) if self.kind == "float" and value.is_tracked() else value
+        return _with_grad(self.val(), False) if self.kind == "float" else self.val()
 
     def _graded(self, value: Tensor) -> Tensor:
         return _with_grad(value, self._active) if self.kind == "float" else value
@@ -359,15 +361,18 @@ def _restore(id, value, active, load, save):
 
 
 def _with_grad(tensor: Tensor, require_grad: bool) -> Tensor:
-    """The tensor with the retention asked for, as far as it has autodiff."""
-    if not tensor.is_autodiff() or tensor.is_require_grad() == require_grad:
+    """The Float tensor as a leaf with the retention asked for, as far as it has autodiff."""
+    if not tensor._ctx:
         return tensor
-    if require_grad and tensor.is_tracked():
+    state = core.node_state(tensor)
+    if not require_grad:
+        return core.cut(tensor, tensor._ctx) if state else tensor
+    if state == _TRACKED:
         raise AutodiffError(
             "[Param] the tensor is the result of recorded operations and cannot be trained: "
             "use fork() in place of to_device(), or detach() it"
         )
-    return tensor.set_require_grad(require_grad)
+    return tensor if state == _LEAF else core.make_leaf(tensor)
 
 
 def _shape_after(f, shape: tuple, device) -> tuple:

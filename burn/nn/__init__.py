@@ -1,12 +1,29 @@
-"""Layers, their configurations, and losses. Mirrors `burn::nn`."""
+"""Layers, their configurations, and losses. Mirrors `burn::nn`.
 
-from . import activation, loss
-from .activation import Gelu, Relu, Sigmoid, Tanh
-from .dropout import Dropout, DropoutConfig
-from .embedding import Embedding, EmbeddingConfig
-from .initializer import Initializer
-from .layer_norm import LayerNorm, LayerNormConfig
-from .linear import Linear, LinearConfig, LinearLayout
+Layers are imported when they are first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import activation, loss
+    from .activation import Gelu, Relu, Sigmoid, Tanh
+    from .dropout import Dropout, DropoutConfig
+    from .embedding import Embedding, EmbeddingConfig
+    from .initializer import Initializer
+    from .layer_norm import LayerNorm, LayerNormConfig
+    from .linear import Linear, LinearConfig, LinearLayout
+
+_PLACES = {
+    "activation": ("Gelu", "Relu", "Sigmoid", "Tanh"),
+    "dropout": ("Dropout", "DropoutConfig"),
+    "embedding": ("Embedding", "EmbeddingConfig"),
+    "initializer": ("Initializer",),
+    "layer_norm": ("LayerNorm", "LayerNormConfig"),
+    "linear": ("Linear", "LinearConfig", "LinearLayout"),
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
     "Dropout",
@@ -26,3 +43,17 @@ __all__ = [
     "activation",
     "loss",
 ]
+
+
+def __getattr__(name):
+    if name in ("activation", "loss"):
+        return importlib.import_module(f"burn.nn.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'burn.nn' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"burn.nn.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

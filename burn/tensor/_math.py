@@ -160,7 +160,7 @@ class MathMethods:
         Raises:
             ShapeError: ranks or inner sizes do not fit. Mirrors `Tensor::matmul`.
         """
-        return mm.matmul(self, other)
+        return self @ other
 
     def dot(self, other):
         """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`."""

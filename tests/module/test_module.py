@@ -32,8 +32,8 @@ class Tiny(Module):
     bias: Param
 
     def __init__(self, device=CPU):
-        self.bias = Param.from_data([5.0, 6.0], device)
         self.weight = Param.from_data([[1.0, 2.0], [3.0, 4.0]], device)
+        self.bias = Param.from_data([5.0, 6.0], device)
 
     def forward(self, x):
         return x.matmul(self.weight.val())
@@ -110,7 +110,7 @@ class Trace(ModuleVisitor):
         self.note("flag")(flag)
 
 
-def test_walk_in_the_order_of_the_annotations():
+def test_walk_in_the_order_of_assignment():
     trace = Trace()
     Net().visit(trace)
     assert trace.seen == [

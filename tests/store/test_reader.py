@@ -93,7 +93,7 @@ _values = st.recursive(
 _keys = st.sampled_from(["dtype", "shape", "data_offsets", "param_id"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(_keys, _values), st.dictionaries(st.sampled_from(["metadata", "scalars", "x"]), _values))
 def test_well_formed_nonsense_never_gives_another_error(descriptor, others):
     whole = tensor()["tensors"]["w"] | descriptor
