@@ -11,11 +11,20 @@ VINL int64_t index_at(const void *idx, int wide, int64_t i) { return wide ? ((co
 
 /* ---- the check */
 VINL int any_outside(const void *idx, int wide, int64_t from, int64_t to, int64_t n) {
-    int bad = 0; /* one unsigned comparison finds the negative ones too */
-    if (wide) for (int64_t i = from; i < to; i++) bad |= (uint64_t)((const int64_t *)idx)[i] >= (uint64_t)n;
-    else if (n <= INT32_MAX) for (int64_t i = from; i < to; i++) bad |= ((const uint32_t *)idx)[i] >= (uint32_t)n;
-    else for (int64_t i = from; i < to; i++) bad |= ((const int32_t *)idx)[i] < 0;
-    return bad;
+    if (wide) { /* the sign of i or of n - 1 - i tells, and signs can be collected without comparing */
+        uint64_t signs = 0;
+        for (int64_t i = from; i < to; i++) {
+            uint64_t v = ((const uint64_t *)idx)[i];
+            signs |= v | ((uint64_t)n - 1 - v);
+        }
+        return (int)(signs >> 63);
+    }
+    uint32_t signs = 0, last = (uint32_t)i64_min(n - 1, INT32_MAX);
+    for (int64_t i = from; i < to; i++) {
+        uint32_t v = ((const uint32_t *)idx)[i];
+        signs |= v | (last - v);
+    }
+    return (int)(signs >> 31);
 }
 static int report_outside(const void *idx, int wide, int64_t count, int64_t n, burn_args *a) {
     for (int64_t i = 0; i < count; i++) {
@@ -58,8 +67,11 @@ typedef uint64_t u64_any __attribute__((aligned(1), may_alias));
 
 /* len elements of one line: with step = 1 positions in a row of x, else rows of x at neighbouring columns */
 #define TAKE(T, wide) \
-    if (step == 1) for (int64_t i = 0; i < len; i++) ((T *)out)[i] = ((const T *)x)[index_at(idx, wide, from + i)]; \
-    else for (int64_t i = 0; i < len; i++) ((T *)out)[i] = ((const T *)x)[index_at(idx, wide, from + i) * step + i];
+    for (int64_t i = 0; i < len; i++) { \
+        int64_t at = index_at(idx, wide, from + i); \
+        __asm__("" : "+r"(at)); /* keeps gcc from gather instructions: slower than loads on many processors, Zen 3 among them */ \
+        ((T *)out)[i] = ((const T *)x)[step == 1 ? at : at * step + i]; \
+    }
 VINL void take_line(const char *x, const void *idx, int wide, int64_t from, int64_t len, int64_t step, char *out, int size) {
     switch (size * 2 + wide) {
     case 2: TAKE(uint8_t, 0) break;
@@ -89,6 +101,11 @@ static void gather_task(void *ctx, int64_t task) {
         int64_t o = j->inner == 1 ? number : number / j->k, from = j->shared ? off : at;
         const char *x = j->x + (o * j->n * j->inner + (j->inner == 1 ? 0 : off)) * j->size;
         char *out = j->out + at * j->size;
+        if (j->inner == 1 && number + 1 < j->outer) { /* the part of the next row of x that this block stands for */
+            const char *next = x + j->n * j->size;
+            int64_t bytes = j->n * j->size, a = off * bytes / j->k, b = (off + len) * bytes / j->k;
+            for (; a < b && bytes <= 262144; a += 64) __builtin_prefetch(next + a, 0, 2);
+        }
         if (!j->shared && any_outside(j->idx, j->wide, from, from + len, j->n)) {
             mark_bad(&j->bad);
             return;
@@ -107,7 +124,7 @@ static void gather_task(void *ctx, int64_t task) {
 static int gather(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n, int64_t inner, int64_t k,
                   burn_args *a) {
     int64_t count = outer * k * inner;
-    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 0, count * size >= STREAM_BYTES, 0};
+    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 0, 0, 0};
     rt_tasks(gather_task, &j, ceil_div(count, CHUNK), (double)count * 0.8);
     return j.bad ? report_outside(idx, wide, count, n, a) : BURN_OK;
 }

@@ -354,12 +354,6 @@ def make_leaf(TensorBase x):
     return t
 
 
-def mark_leaf(TensorBase x):
-    """Makes an untracked x itself a leaf that keeps its gradient."""
-    x.node = node_new(None, x.dtype)
-    return x
-
-
 def cut(TensorBase x, int ctx):
     """An untracked handle of x's value in a context."""
     return tensor_alias(x, ctx)

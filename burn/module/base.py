@@ -2,6 +2,7 @@
 
 import abc
 import functools
+from types import FunctionType
 
 from burn._annotations import allows_none, own_annotations
 from burn.errors import AutodiffError, ModuleError
@@ -19,6 +20,14 @@ class FrozenModuleError(ModuleError, AttributeError):
     """A field of a finished module was assigned or deleted."""
 
 
+def _call_forward(self, *args, **kwargs):
+    """The forward pass."""
+    forward = getattr(self, "forward", None)
+    if forward is None:
+        raise ModuleError(f"[{type(self).__name__}] the module cannot be called: it has no method 'forward'")
+    return forward(*args, **kwargs)
+
+
 class _ModuleMeta(abc.ABCMeta):
     """Collects the marks of a class body, makes a call the forward pass, and closes a module after its `__init__`."""
 
@@ -32,10 +41,17 @@ class _ModuleMeta(abc.ABCMeta):
         cls._marks = marks
         if "_container_type" not in namespace:
             type.__setattr__(cls, "_container_type", f"Struct:{name}")
-        # A call is the forward pass itself, without a Python frame in between.
-        if "forward" in namespace and "__call__" not in namespace:
-            type.__setattr__(cls, "__call__", namespace["forward"])
+        cls._alias_call()
         return cls
+
+    def _alias_call(cls):
+        """Makes `__call__` the forward pass itself, without a Python frame in between, unless a class defines it."""
+        owner = {name: next((c for c in cls.__mro__ if name in c.__dict__), None) for name in ("forward", "__call__")}
+        forward, call = owner["forward"], owner["__call__"]
+        ours = call is None or call.__dict__["__call__"] in (_call_forward, call.__dict__.get("forward"))
+        function = None if forward is None else forward.__dict__["forward"]
+        if ours and forward is not call and isinstance(function, FunctionType):
+            type.__setattr__(cls, "__call__", function)
 
     def __setattr__(cls, name, value):
         super().__setattr__(name, value)
@@ -76,12 +92,7 @@ class Module(metaclass=_ModuleMeta):
     # The fields are the instance's `__dict__`; `_layout` lists those to visit as (attribute, name, container type).
     __slots__ = ("__dict__", "__weakref__", "_layout")
 
-    def __call__(self, *args, **kwargs):
-        """The forward pass."""
-        forward = getattr(self, "forward", None)
-        if forward is None:
-            raise ModuleError(f"[{type(self).__name__}] the module cannot be called: it has no method 'forward'")
-        return forward(*args, **kwargs)
+    __call__ = _call_forward
 
     def replace(self, **fields):
         """A module with other values in the named fields; everything else is shared.
@@ -96,7 +107,8 @@ class Module(metaclass=_ModuleMeta):
                     f"[replace] {name!r} must be a field of {type(self).__name__}, its fields are {', '.join(values)}"
                 )
         module = object.__new__(type(self))
-        module.__dict__.update(values)
+        # An empty mapper shares the parameters and copies what changes in place: running states and lists.
+        module.__dict__.update(self.map(ModuleMapper()).__dict__)
         module.__dict__.update(fields)
         module._close()
         return module

@@ -6,6 +6,7 @@ import enum
 import numpy as np
 
 from burn.errors import ModuleError
+from burn.tensor import Tensor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,18 +159,14 @@ def _format(value, settings: DisplaySettings, plain: bool) -> str:
             f"Vec<0..{len(value)}>" if isinstance(value, list) else f"({', '.join(f'L{i}' for i in range(len(value)))})"
         )
         return format_container(name, value, settings)
-    if _is_tensor(value):
+    if isinstance(value, Tensor):
         return f"Tensor {{rank: {len(value.shape)}, shape: {list(value.shape)}}}"
     return plain_text(value) if plain else debug_text(value)
 
 
 def _is_constant(value) -> bool:
     items = value if isinstance(value, (list, tuple)) else [value]
-    return not any(hasattr(item, "_format") or _is_tensor(item) for item in items)
-
-
-def _is_tensor(value) -> bool:
-    return type(value).__name__ == "Tensor" and hasattr(value, "shape")
+    return not any(hasattr(item, "_format") or isinstance(item, Tensor) for item in items)
 
 
 def plain_text(value) -> str:

@@ -86,8 +86,8 @@ def holds_parts(value, where: str) -> bool:
         return False
     if isinstance(value, (list, tuple, set, frozenset)):
         found = {holds_parts(item, f"{where}[{index}]") for index, item in enumerate(value) if item is not None}
-        if True in found and isinstance(value, (set, frozenset)):
-            raise ModuleError(f"[{where}] a set cannot hold modules or parameters: it has no order; use a list")
+        if True in found and kind not in (list, tuple):
+            raise ModuleError(f"[{where}] a {kind.__name__} cannot hold modules or parameters: use a list or a tuple")
         if len(found) == 2:
             raise ModuleError(f"[{where}] modules and constants cannot share a list: use two fields")
         return True in found
@@ -100,7 +100,7 @@ def holds_parts(value, where: str) -> bool:
 def _classify(kind: type) -> bool | None:
     from .base import Module
 
-    if issubclass(kind, (*_PARTS, Module)):
+    if kind in _PARTS or issubclass(kind, Module):
         return True
     if issubclass(kind, _CONSTANTS):
         return False

@@ -140,6 +140,8 @@ class Param:
         lazy = self._lazy
         with lazy.lock:
             value = lazy.initialise()
+            if _KINDS[value._kind] != self.kind:
+                raise ModuleError(f"[Param] the initialiser must give {self.kind} values, got {value.dtype}")
             if self._value is None:
                 # Clones share the tensor; only one that was frozen or unfrozen meanwhile needs its own leaf.
                 self._value = value if self._active == lazy.require_grad else self._graded(value)

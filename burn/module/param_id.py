@@ -62,6 +62,11 @@ class ParamId:
             raise ModuleError(f"[ParamId] 'text' must be an id such as '83h0200000000', got {text!r}")
         return cls(int.from_bytes((number >> spare).to_bytes(size, "big"), "little"))
 
+    @classmethod
+    def from_(cls, value: int) -> "ParamId":
+        """The id with this value."""
+        return cls(value)
+
     def __str__(self):
         # 8 bytes are 64 bits; one more bit makes 13 letters of 5.
         number = int.from_bytes(self._value.to_bytes(8, "little"), "big") << 1

@@ -83,7 +83,7 @@ class ModuleRecord:
         """Whether wrong shapes and kinds are an error (default True), or leave the parameter as it is."""
         return self._with("_validate", validate)
 
-    def into_bytes(self) -> bytearray:
+    def into_bytes(self) -> bytes:
         """The record as a burnpack container in memory."""
         return Writer(self._entries).into_bytes()
 

@@ -89,11 +89,6 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         array = array_of(data, True)
         given = data.dtype if isinstance(data, TensorData) else DType.of(array.dtype)
         device, dtype = _options(device, dtype, given.kind, "from_data")
-        if dtype.kind is not given.kind and not (given.kind is Int and dtype.is_float) and array.size:
-            if dtype.is_float or (dtype.kind is Int and given.is_bool) or dtype.kind is Int:
-                pass
-            elif not given.is_bool:
-                raise DTypeError(f"[from_data] 'dtype' must be a Float or Int dtype for {given.name} data, got {dtype.name}")
         array = np.ascontiguousarray(checked_convert(array, dtype, "from_data"))
         shape = array.shape or (1,)
         if array.ndim == 0:

@@ -1,8 +1,11 @@
 """What a module is: its fields, what may stand in them, and how it is walked over."""
 
+import abc
+import collections
 import copy
 import enum
 import pickle
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -25,6 +28,7 @@ from burn.module import (
 from burn.nn import Dropout, Linear, LinearConfig, Relu
 
 CPU = Device.flex()
+T = TypeVar("T")
 
 
 class Tiny(Module):
@@ -207,9 +211,51 @@ def test_a_call_is_the_forward_pass():
         Silent()()
 
 
+def test_which_forward_a_call_runs():
+    class First(Module):
+        def forward(self):
+            return "first"
+
+    class Mixin:
+        def forward(self):
+            return "mixin"
+
+    class Mixed(Mixin, First):
+        pass
+
+    class Counting(Module):
+        def __call__(self):
+            return "counted " + self.forward()
+
+    class Counted(Counting):
+        def forward(self):
+            return "forward"
+
+    class Inherited(Mixed):
+        pass
+
+    class Both(Counting):
+        def forward(self):
+            return "both"
+
+        def __call__(self):
+            return "own"
+
+    assert [kind()() for kind in (First, Mixed, Counted, Inherited, Both)] == [
+        "first",
+        "mixin",
+        "counted forward",
+        "mixin",
+        "own",
+    ]
+
+
 def test_a_replaced_forward_is_called(monkeypatch):
     monkeypatch.setattr(Tiny, "forward", lambda self, x: "patched")
     assert Tiny()(None) == "patched"
+
+
+Point = collections.namedtuple("Point", "x y")
 
 
 @pytest.mark.parametrize(
@@ -222,6 +268,7 @@ def test_a_replaced_forward_is_called(monkeypatch):
         ([Relu(), 3], "cannot share a list"),
         ([object()], r"Holder\.thing\[0\]"),
         ({Relu()}, "a set cannot hold modules"),
+        (Point(Relu(), Relu()), "a Point cannot hold modules"),
         (np.zeros(3), "type ndarray"),
     ],
 )
@@ -277,6 +324,8 @@ def test_copies_and_pickles():
     for twin in (net.clone(), copy.copy(net), copy.deepcopy(net)):
         assert twin is not net and list_param_ids(twin) == list_param_ids(net)
         np.testing.assert_array_equal(twin.layers[0].weight.val(), net.layers[0].weight.val())
+    again = pickle.loads(pickle.dumps(net))
+    assert list_param_ids(again) == list_param_ids(net) and type(again.choice) is Choice.Big and str(again) == str(net)
     tiny = pickle.loads(pickle.dumps(Tiny()))
     assert tiny.weight.val().tolist() == [[1.0, 2.0], [3.0, 4.0]]
     with pytest.raises(FrozenModuleError):
@@ -314,6 +363,20 @@ def test_subclasses_and_marks_are_inherited():
     derived = Derived()
     assert derived.hook is abs and derived.num_params() == 6
     assert list(vars(derived)) == ["hook", "inner"]
+
+
+def test_generic_and_abstract_modules():
+    class Base(Module, Generic[T]):
+        @abc.abstractmethod
+        def forward(self, x): ...
+
+    class Derived(Base[T]):
+        def forward(self, x):
+            return x
+
+    assert Derived[int]()(1) == 1
+    with pytest.raises(TypeError, match="abstract"):
+        Base()
 
 
 def test_arguments_without_a_constructor_are_refused():

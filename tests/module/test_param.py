@@ -1,6 +1,5 @@
 """Parameters: when they initialise, what they share, and their training state."""
 
-import gc
 import pickle
 import threading
 
@@ -74,6 +73,12 @@ def test_an_initialiser_with_another_shape_is_an_error():
         param.val()
 
 
+def test_an_initialiser_of_another_kind_is_an_error():
+    param = Param.uninitialized(ParamId(), lambda device, grad: Tensor.zeros([2], device, kind=Int), CPU, False, [2])
+    with pytest.raises(ModuleError, match="must give float values, got i32"):
+        param.val()
+
+
 def test_gradients_through_the_parameter():
     weight = Param.from_data([2.0, 3.0], AD)
     grads = (weight.val() * weight.val()).sum().backward()
@@ -144,7 +149,6 @@ def test_moving_before_initialising():
     calls = []
     other = Device.ndarray()
     moved = lazy(AD, calls).to_device(other)
-    gc.collect()
     assert moved.lazy_device() == other and not moved.is_initialized() and calls == []
     assert moved.val().device == other and moved.val().is_require_grad() and calls == [other]
 
@@ -215,5 +219,4 @@ def test_dropped_graphs_do_not_keep_parameters():
     param.val()
     moved = lazy().to_device(Device.ndarray())
     del param
-    gc.collect()
     assert moved.val() is not None

@@ -40,6 +40,19 @@ def test_valid_and_train_flush_and_copies_are_independent():
     assert twin.state.value_sync().tolist() == [1.0] and holder.state.value_sync().tolist() == [7.0]
 
 
+def test_replace_does_not_share_the_state():
+    class Named(Holder):
+        def __init__(self):
+            super().__init__()
+            self.name = "a"
+
+    first = Named()
+    second = first.replace(name="b")
+    second.state.update(of(3.0))
+    assert second.state.value_sync().tolist() == [3.0] and first.state.value_sync().tolist() == [0.0]
+    assert second.state.id == first.state.id
+
+
 def test_threads_are_averaged():
     state = RunningState(of(0.0))
     barrier = threading.Barrier(3)

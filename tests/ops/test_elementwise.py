@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from burn._ops import elementwise as ops
 from burn.tensor import Tensor
 from tests.cases import BOOL, F32, F64, SPECIAL
 from tests.cases import elementwise as cases
@@ -189,3 +190,21 @@ def test_mask_is_any_bool(device):
     mask = x.is_nan()
     assert array(mask).dtype == BOOL
     np.testing.assert_array_equal(array(x.mask_fill(mask, 0.0)), np.nan_to_num(SPECIAL, posinf=np.inf, neginf=-np.inf))
+
+
+@pytest.mark.parametrize("dtype", [F64, F32], ids=str)
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (4099,)], ids=str)
+def test_adam_step(dtype, shape, device):
+    """The fused optimizer step against its formula; the gradient stays as it was."""
+    rng = np.random.default_rng(0)
+    parameter, grad, m = (rng.normal(size=shape).astype(dtype) for _ in range(3))
+    v = rng.uniform(0, 1, shape).astype(dtype)
+    decay_rate, b1, b2, scale_m, scale_v, epsilon, decay, lr = 0.01, 0.9, 0.999, 1.7, 3.1, 1e-3, 0.98, 0.05
+    g = grad.astype(F64) + decay_rate * parameter
+    want_m, want_v = b1 * m.astype(F64) + (1 - b1) * g, b2 * v.astype(F64) + (1 - b2) * g * g
+    want = parameter * decay - lr * want_m * scale_m / (np.sqrt(want_v * scale_v) + epsilon)
+    floats = (decay_rate, b1, 1 - b1, b2, 1 - b2, scale_m, scale_v, epsilon, decay, lr)
+    tensors = [tensor(a, device) for a in (parameter, grad, m, v)]
+    for have, expected in zip(ops.adam_step(*tensors, floats), (want, want_m, want_v), strict=True):
+        assert_close(array(have), expected, slack=4)
+    np.testing.assert_array_equal(array(tensors[1]), grad)

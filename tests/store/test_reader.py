@@ -21,7 +21,7 @@ def small() -> bytes:
         PackTensor.from_numpy("layers.0.weight", np.arange(6, dtype="f4").reshape(2, 3), param_id=2**63 + 5),
         PackTensor.from_numpy("mask", np.array([True, False]), param_id=7),
     ]
-    return bytes(Writer(tensors).with_metadata("format", "burnpack").with_scalar("step", 0.1).into_bytes())
+    return Writer(tensors).with_metadata("format", "burnpack").with_scalar("step", 0.1).into_bytes()
 
 
 def container(metadata, data: bytes = b"", version: int = 1, size: int | None = None) -> bytes:
@@ -160,6 +160,16 @@ def test_hostile_sizes_allocate_nothing():
             Reader.from_bytes(container(raw))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 64 * (1024 if sys.platform == "linux" else 1 << 20)
+
+
+def test_many_tiny_items_are_refused_before_they_become_objects(monkeypatch):
+    monkeypatch.setattr(pack.reader, "_MAX_ITEMS", 1000)
+    monkeypatch.setattr(pack.reader, "_UNCOUNTED", 1000)
+    raw = b"\xa1\x61x\x9a\x00\x00\x20\x00" + b"\x80" * 0x2000
+    with pytest.raises(pack.ValidationError, match="holds more than 1000 items"):
+        Reader.from_bytes(container(raw))
+    tensors = [PackTensor(f"{i:0200}", pack.PackDType("U8"), [1], b"x", param_id=2**40) for i in range(60)]
+    assert len(Reader.from_bytes(Writer(tensors).into_bytes()).tensor_names()) == 60
 
 
 def test_what_the_format_tolerates():

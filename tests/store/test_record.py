@@ -49,7 +49,7 @@ def test_save_and_load(tmp_path):
     loaded = Tiny(fill=0.0).load_file(tmp_path / "tiny")
     assert values(loaded) == {"weight": [[1.0, 2.0], [3.0, 4.0]], "bias": [5.0, 6.0]}
     assert (tmp_path / "tiny.bpk").stat().st_size == 520
-    assert bytes(loaded.into_record().into_bytes()) == (tmp_path / "tiny.bpk").read_bytes()
+    assert loaded.into_record().into_bytes() == (tmp_path / "tiny.bpk").read_bytes()
 
 
 def test_ids_become_the_saved_ones_and_the_target_stays_as_it_was():

@@ -5,5 +5,6 @@ Other backends are tested against it. `KERNELS` maps the name of an op, or of it
 as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and rounded once to the dtype of the output.
 """
 
-from burn.backend.ndarray import elementwise, index, matmul, movement, random, reduce, softmax  # noqa: F401  (fill KERNELS)
+# Each family fills KERNELS when it is imported.
+from burn.backend.ndarray import elementwise, index, matmul, movement, random, reduce, softmax  # noqa: F401
 from burn.backend.ndarray.table import KERNELS as KERNELS

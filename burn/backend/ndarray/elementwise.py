@@ -161,7 +161,6 @@ pointwise("bool_xor", np.logical_xor)
 
 # Choices.
 pointwise("mask_where", lambda x, mask, value: np.where(mask.astype(bool), value, x))
-pointwise("mask_fill", lambda x, mask, value: np.where(mask.astype(bool), value, x))
 pointwise("clamp", lambda x, low, high: np.minimum(np.maximum(x, low), high))
 
 

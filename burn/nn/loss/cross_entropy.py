@@ -85,7 +85,7 @@ class CrossEntropyLoss(Module):
         weights = None if self.weights is None else self.weights.cast(logits.dtype)
         try:
             terms = self._terms(log_p, classes, weights)
-            counts = None if weights is None else weights.select(0, classes)
+            counts = None if weights is None else weights.select(0, classes).unsqueeze_dim(1)
         except IndexError as error:
             raise self._stray(targets, log_p.shape[1]) or error from error
         if padded is None and counts is None:
@@ -93,17 +93,17 @@ class CrossEntropyLoss(Module):
         if counts is None:
             counts = terms.inner().ones_like()
         if padded is not None:
+            padded = padded.unsqueeze_dim(1)
             terms, counts = terms.mask_fill(padded, 0.0), counts.mask_fill(padded, 0.0)
         return -(terms.sum() / counts.sum())
 
     def _terms(self, log_p: Tensor, classes: Tensor, weights: Tensor | None) -> Tensor:
-        """The weighted, smoothed log probability of each row's target, [batch]."""
+        """The weighted, smoothed log probability of each row's target, [batch, 1]."""
         if weights is not None:
             log_p = log_p * weights.unsqueeze(2)
-        batch, count = log_p.dims()
-        terms = log_p.gather(1, classes.reshape([batch, 1])).reshape([batch])
+        terms = log_p.gather(1, classes.unsqueeze_dim(1))
         if self.smoothing:
-            spread = log_p.sum_dim(1).reshape([batch]) * (self.smoothing / count)
+            spread = log_p.sum_dim(1) * (self.smoothing / log_p.shape[1])
             terms = terms * (1.0 - self.smoothing) + spread
         return terms
 
@@ -120,18 +120,18 @@ class CrossEntropyLoss(Module):
         check_tensor("CrossEntropyLoss", targets, "targets")
         if targets.kind is not Int:
             raise KindError(f"[CrossEntropyLoss] 'targets' must be an Int tensor, got {targets.dtype.name}; use .int()")
-        shape = logits.dims()
+        shape = logits._dims
         if len(shape) != 2:
-            raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {shape}")
-        if targets.dims() != shape[:1]:
+            raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {list(shape)}")
+        if targets._dims != shape[:1]:
             raise ShapeError(
                 f"[CrossEntropyLoss] 'targets' must be [batch] with batch = {shape[0]} as in logits, "
                 f"got shape {targets.dims()}"
             )
-        if self.weights is not None and self.weights.dims() != shape[1:]:
+        if self.weights is not None and self.weights._dims != shape[1:]:
             raise ShapeError(
-                f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights.shape[0]} weights, "
-                f"got shape {shape}"
+                f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights._dims[0]} weights, "
+                f"got shape {list(shape)}"
             )
 
     def _stray(self, targets: Tensor, classes: int) -> OutOfBoundsError | None:

@@ -2,8 +2,8 @@
 
 _MIGRATE = (
     "Burn 0.22 and later read only burnpack records, and a new suffix converts nothing: load the record with the "
-    "Burn release that wrote it (0.21 or older), export the model there as safetensors, and load that file with "
-    "SafetensorsStore"
+    "Burn release that wrote it (0.21 or older), export the model there as safetensors, import that with Burn "
+    "0.22 (SafetensorsStore), and save it as burnpack"
 )
 _SUFFIXES = {
     ".mpk": "a NamedMpk record",
@@ -22,9 +22,9 @@ def describe(start: bytes, name: str) -> str:
     if not start:
         return "it is empty; save it again"
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x80\x02", b"\x80\x04")):
-        return "it looks like a PyTorch checkpoint; load it with PytorchStore"
+        return "it looks like a PyTorch checkpoint; import it with Burn 0.22 (PytorchStore) and save it as burnpack"
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= 100_000_000:
-        return "it looks like a safetensors file; load it with SafetensorsStore"
+        return "it looks like a safetensors file; import it with Burn 0.22 (SafetensorsStore) and save it as burnpack"
     if start.startswith(b"\x1f\x8b"):
         return f"it looks like a compressed record. {_MIGRATE}"
     if start.lstrip()[:1] in (b"{", b"["):

@@ -34,6 +34,10 @@ from .legacy import describe
 from .tensor import PackTensor, Scalar, as_bytes, check_declared_size
 
 _U64 = 1 << 64
+# The decoder makes objects of up to 70 times the bytes that describe them. The descriptors of as many tensors as there
+# may be have about two million items; metadata of a few megabytes cannot do harm and is not counted.
+_MAX_ITEMS = 4_000_000
+_UNCOUNTED = 4 << 20
 
 
 class _Memory:
@@ -129,7 +133,7 @@ class Reader:
         """
         path = os.fspath(path)
         return cls.from_file_exact(
-            path if has_extension(path) or os.path.exists(path) else with_default_extension(path)
+            path if has_extension(path) or os.path.isfile(path) else with_default_extension(path)
         )
 
     @classmethod
@@ -245,6 +249,8 @@ class Reader:
 def _decode(data: memoryview, name: str) -> dict:
     import cbor2  # only readers pay for it
 
+    if data.nbytes > _UNCOUNTED:
+        _check_item_count(data, name)
     try:
         content = cbor2.loads(
             data,
@@ -257,6 +263,25 @@ def _decode(data: memoryview, name: str) -> dict:
     if not isinstance(content, Mapping):
         raise MetadataDeserializationError(f"[burnpack] the metadata of {name} is damaged: it is not a map")
     return content
+
+
+def _check_item_count(data: memoryview, name: str):
+    """Raises if the CBOR holds more items than any sound container; looks at nothing but the head of each."""
+    position, size, items = 0, data.nbytes, 0
+    while position < size:
+        items += 1
+        if items > _MAX_ITEMS:
+            raise ValidationError(f"[burnpack] the metadata of {name} holds more than {_MAX_ITEMS} items")
+        major, number = data[position] >> 5, data[position] & 31
+        position += 1
+        if 24 <= number <= 27:
+            width = 1 << (number - 24)
+            number = int.from_bytes(data[position : position + width], "big")
+            position += width
+        elif number > 27:
+            number = 0
+        if major in (2, 3):
+            position += number
 
 
 def _text_keys(content: dict, key: str, default=None) -> dict:

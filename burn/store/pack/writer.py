@@ -1,5 +1,6 @@
 """Writing burnpack containers."""
 
+import io
 import os
 
 from . import cbor
@@ -33,7 +34,7 @@ class Writer:
 
     >>> import numpy as np
     >>> data = Writer([PackTensor.from_numpy("w", np.zeros(2, "f4"), param_id=1)]).into_bytes()
-    >>> len(data), bytes(data[:4])
+    >>> len(data), data[:4]
     (264, b'NRUB')
     """
 
@@ -69,11 +70,13 @@ class Writer:
         """Size of the container in bytes; no deferred tensor is read."""
         return self._plan()[2]
 
-    def into_bytes(self) -> bytearray:
+    def into_bytes(self) -> bytes:
         """The whole container in memory."""
-        buffer = bytearray(self.size())
-        self.write_into(buffer)
-        return buffer
+        header, starts, _ = self._plan()
+        buffer = io.BytesIO()
+        for piece in self._pieces(header, starts):
+            buffer.write(piece)
+        return buffer.getvalue()
 
     def write_into(self, buffer) -> int:
         """Writes the container to the start of a writable buffer and returns its size.
