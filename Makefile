@@ -34,7 +34,7 @@ bench: build
 lint: $(DEV_VENV)/.installed
 	$(DEV)/ruff check .
 	$(DEV)/ruff format --check .
-	$(DEV)/cython-lint burn
+	PATH="$(CURDIR)/$(DEV):$$PATH" cython-lint burn
 	$(DEV)/mypy
 
 docs: $(DEV_VENV)/.installed

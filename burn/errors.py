@@ -24,6 +24,18 @@ class OutOfBoundsError(BurnError, IndexError):
     """An index, or an axis number, outside its range; nothing was written."""
 
 
+class ArgumentError(BurnError, ValueError):
+    """A number or option outside its range."""
+
+
+class NumberOverflowError(BurnError, OverflowError):
+    """A number that does not fit the dtype."""
+
+
+class DivisionByZeroError(BurnError, ZeroDivisionError):
+    """An Int tensor divided by a 0: mask those values, or use a Float tensor."""
+
+
 class DeviceError(BurnError, RuntimeError):
     """A device that is missing, differs from the other tensor's, or is already configured."""
 

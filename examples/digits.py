@@ -9,6 +9,7 @@ import argparse
 import math
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ class Model(Module):
 
     def __init__(self, config, device):
         sizes = [64, config.hidden, config.hidden, config.hidden]
-        self.layers = [nn.LinearConfig(a, b).init(device) for a, b in zip(sizes, sizes[1:])]
+        self.layers = [nn.LinearConfig(a, b).init(device) for a, b in pairwise(sizes)]
         self.output = nn.LinearConfig(config.hidden, 10).init(device)
         self.dropout = nn.DropoutConfig(config.dropout).init()
 
@@ -87,12 +88,14 @@ def random_warps(rng, count=300):
         matrix[1:, 1:] = [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
         matrix[1:, 1:] = matrix[1:, 1:] @ [[1, shear], [0, 1]] * rng.uniform(0.85, 1.15, 2)
         offset = center - matrix @ center + [0, *rng.uniform(-1, 1, 2)]
-        warps.append(affine_transform(pixels, matrix, offset, order=1).reshape(64, 64))
+        warps.append(affine_transform(pixels, matrix, offset, order=1, mode="grid-constant").reshape(64, 64))
     return np.stack(warps)
 
 
 def train(config, dataset, device, seed, plot):
-    loader = DataLoaderBuilder(DigitBatcher(seed)).batch_size(config.batch_size).shuffle().set_device(device).build(dataset)
+    loader = (
+        DataLoaderBuilder(DigitBatcher(seed)).batch_size(config.batch_size).shuffle().set_device(device).build(dataset)
+    )
     model, optimizer = config.model.init(device), config.optimizer.init()
     loss_fn = nn.loss.CrossEntropyLossConfig().init(device)
     for epoch in range(config.epochs):

@@ -2,8 +2,8 @@
 
     python examples/mnist.py --data DIR [--epochs 3] [--save DIR] [--resume DIR] [--seed 0] [--device flex]
 
-DIR holds train-images-idx3-ubyte.gz and the three files beside it. A resumed run ends with the very numbers of a run that
-was never interrupted: `device.seed` at the start of each epoch fixes its order and its dropout.
+DIR holds train-images-idx3-ubyte.gz and the three files beside it. A resumed run ends with the very numbers of a run
+that was never interrupted: `device.seed` at the start of each epoch fixes its order and its dropout.
 """
 
 import argparse
@@ -43,7 +43,9 @@ class MnistBatcher(Batcher):
     def batch(self, items, device):
         images, classes = zip(*items)
         images = np.stack(images).astype(np.float32) / 255
-        return Tensor.from_data((images - 0.1307) / 0.3081, device), Tensor.from_data(np.array(classes, np.int32), device.inner())
+        return Tensor.from_data((images - 0.1307) / 0.3081, device), Tensor.from_data(
+            np.array(classes, np.int32), device.inner()
+        )
 
 
 class ModelConfig(Config):
@@ -118,7 +120,7 @@ def main():
     for epoch in range(done + 1, args.epochs + 1):
         device.seed(args.seed + epoch)
         with ProgressBar(f"epoch {epoch}/{args.epochs}", train_loader.num_items()) as bar:
-            model = train_epoch(model, optimizer, loss_fn, train_loader, 1e-3, bar)
+            model = train_epoch(model, optimizer, loss_fn, train_loader, 1e-3 * 0.5 ** (epoch - 1), bar)
         if args.save:
             args.save.mkdir(parents=True, exist_ok=True)
             model.save_file(args.save / f"model-{epoch}")

@@ -56,7 +56,7 @@ cdef extern from *:
     Py_ssize_t BURN_REFCNT(object o)
 
 from burn.errors import (
-    AutodiffError, DeviceError, DTypeError, ExecutionError, KindError, OutOfBoundsError, ShapeError,
+    ArgumentError, AutodiffError, DeviceError, DivisionByZeroError, DTypeError, ExecutionError, OutOfBoundsError, ShapeError,
 )
 
 cdef tuple NO_ARGS = ()

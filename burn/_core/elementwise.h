@@ -1,10 +1,10 @@
-/* Driver of the elementwise kernels. A kernel is a loop over contiguous pieces (elt_loop) and a record of what it takes
-   (elt_op); everything else happens here, once: strided and broadcast inputs, scalar operands, half precision, the split over
-   threads, errors found in values.
+/* Driver of the elementwise kernels. A kernel is a loop over contiguous pieces (elt_loop) and a record of what it
+   takes (elt_op); everything else happens here, once: strided and broadcast inputs, scalar operands, half precision,
+   the split over threads, errors found in values.
 
-   Contiguous inputs and scalars go straight to the loop. Otherwise the axes are collapsed; where every input runs with step
-   1 or 0 along a long enough last axis the loop runs on those rows, else the odd inputs are gathered, 1024 elements at a
-   time, into a buffer in L1. f16 and bf16 are turned into f32 piece by piece and run the f32 loop. */
+   Contiguous inputs and scalars go straight to the loop. Otherwise the axes are collapsed; where every input runs
+   with step 1 or 0 along a long enough last axis the loop runs on those rows, else the odd inputs are gathered, 1024
+   elements at a time, into a buffer in L1. f16 and bf16 are turned into f32 piece by piece and run the f32 loop. */
 #pragma once
 #include "abi.h"
 #include "vec.h"
@@ -281,7 +281,8 @@ static __attribute__((noinline)) int elt_strided(const elt_op *op, const burn_bu
     return elt_split(op, &l, s, a);
 }
 
-static __attribute__((noinline)) int elt_drive(const elt_op *op, const burn_buf *out, const burn_buf *in, burn_args *a) {
+static __attribute__((noinline)) int elt_drive(const elt_op *op, const burn_buf *out, const burn_buf *in,
+                                               burn_args *a) {
     int64_t n = out->size;
     if (n == 0) return BURN_OK;
     elt_span s;

@@ -1,5 +1,8 @@
 # cython: language_level=3
-"""Kernels of the elementwise ops, casts and the fused Adam step; the lists of ops are in elementwise_float.h and elementwise_int.h."""
+"""Kernels of the elementwise ops, of casts and of the fused Adam step.
+
+The lists of ops are in elementwise_float.h and elementwise_int.h; a new op is a line there.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from burn._core.abi cimport *
 

@@ -1,4 +1,5 @@
-/* One optimizer step of Adam and its kin in one pass: four inputs read, three outputs written, the outputs may be the inputs.
+/* One optimizer step of Adam and its kin in one pass: four inputs read, three outputs written, the outputs may be the
+   inputs.
        g = grad + wd p;  m' = b1 m + c1 g;  v' = b2 v + c2 g g;  p' = p decay - lr (m' km) / (sqrt(v' kv) + eps) */
 #pragma once
 #include "elementwise_loops.h"

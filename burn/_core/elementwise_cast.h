@@ -1,6 +1,6 @@
-/* cast: every storage dtype to every other. The pairs that matter have loops of their own; the rest go through a block of
-   double or int64 in L1. float -> int truncates, saturates, NaN is 0; int -> int wraps; int -> float rounds once; anything
-   -> bool is "not zero"; bool -> number is 0 or 1. */
+/* cast: every storage dtype to every other. The pairs that matter have loops of their own; the rest go through a
+   block of double or int64 in L1. float -> int truncates, saturates, NaN is 0; int -> int wraps; int -> float rounds
+   once; anything -> bool is "not zero"; bool -> number is 0 or 1. */
 #pragma once
 #include "elementwise_loops.h"
 
@@ -13,12 +13,14 @@
 
 static const uint8_t dtype_size[DT_COUNT] = {
     [DT_F64] = 8, [DT_F32] = 4, [DT_FLEX32] = 4, [DT_F16] = 2, [DT_BF16] = 2, [DT_I64] = 8, [DT_I32] = 4, [DT_I16] = 2,
-    [DT_I8] = 1, [DT_U64] = 8, [DT_U32] = 4, [DT_U16] = 2, [DT_U8] = 1, [DT_BOOL] = 1, [DT_BOOL_U8] = 1, [DT_BOOL_U32] = 4};
+    [DT_I8] = 1, [DT_U64] = 8, [DT_U32] = 4, [DT_U16] = 2, [DT_U8] = 1,
+    [DT_BOOL] = 1, [DT_BOOL_U8] = 1, [DT_BOOL_U32] = 4};
 static inline int dtype_is_float(int dt) { return dt <= DT_BF16; }
 static inline int dtype_is_bool(int dt) { return dt >= DT_BOOL; }
 static inline int dtype_is_half(int dt) { return dt == DT_F16 || dt == DT_BF16; }
 
-/* double -> float so that rounding the result again to 8 or 11 bits gives what rounding once would: to odd when inexact */
+/* double -> float so that rounding the result again to 8 or 11 bits gives what rounding once would: to odd when
+   inexact */
 static inline float round_to_odd(double d) {
     float f = (float)d;
     uint32_t u;
@@ -58,7 +60,8 @@ static void cast_store_float(int dt, const double *d, void *p, int64_t n) {
 #define CASE(DT, T) case DT: { T *o = p; for (int64_t i = 0; i < n; i++) o[i] = (T)d[i]; return; }
         CAST_FLOATS(CASE)
 #undef CASE
-#define CASE(DT, T, LO, HI) case DT: { T *o = p; for (int64_t i = 0; i < n; i++) o[i] = SATURATE(T, LO, HI, d[i]); return; }
+#define CASE(DT, T, LO, HI) \
+    case DT: { T *o = p; for (int64_t i = 0; i < n; i++) o[i] = SATURATE(T, LO, HI, d[i]); return; }
         CASE(DT_I64, int64_t, INT64_MIN, INT64_MAX)
         CASE(DT_I32, int32_t, INT32_MIN, INT32_MAX)
         CASE(DT_I16, int16_t, INT16_MIN, INT16_MAX)

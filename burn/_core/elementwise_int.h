@@ -1,5 +1,5 @@
-/* Integer, bool and comparison ops, mask_where. What does not depend on the sign is written once a width: a sum, a product or
-   a left shift of u32 has the bits of that of i32 (so nothing overflows either). */
+/* Integer, bool and comparison ops, mask_where. What does not depend on the sign is written once a width: a sum, a
+   product or a left shift of u32 has the bits of that of i32 (so nothing overflows either). */
 #pragma once
 #include "elementwise_loops.h"
 
@@ -120,8 +120,8 @@ INT_TYPES(MAKE_BY_TYPE)
 #define INT_BY_TYPE(X, ...) \
     X(abs, 1, .2f, __VA_ARGS__) X(sign, 1, .2f, __VA_ARGS__) X(max_pair, 2, .2f, __VA_ARGS__) \
     X(min_pair, 2, .2f, __VA_ARGS__) X(div, 2, 1.5f, __VA_ARGS__) X(remainder, 2, 2.f, __VA_ARGS__) \
-    X(bitwise_left_shift, 2, .4f, __VA_ARGS__) X(bitwise_right_shift, 2, .4f, __VA_ARGS__) X(powi, 2, 5.f, __VA_ARGS__) \
-    X(clamp, 3, .4f, __VA_ARGS__)
+    X(bitwise_left_shift, 2, .4f, __VA_ARGS__) X(bitwise_right_shift, 2, .4f, __VA_ARGS__) \
+    X(powi, 2, 5.f, __VA_ARGS__) X(clamp, 3, .4f, __VA_ARGS__)
 #define MAKE_INT_W(name, N, C, S, T, W) \
     KERNEL(name##_##S, .fn = l_##name##_##W, .cost = C, .out_size = sizeof(T), .stream = 1, ARGS##N(sizeof(T)))
 #define MAKE_INT_T(name, N, C, S, T, W) \

@@ -1,12 +1,13 @@
-/* Loop makers. Each defines a static elt_loop; the expression sees x, y, z: vf in the F32 forms, plain values of the type
-   otherwise. `ivdep`: an output is never another element's input, only ever the very same element's. */
+/* Loop makers. Each defines a static elt_loop; the expression sees x, y, z: vf in the F32 forms, plain values of the
+   type otherwise. `ivdep`: an output is never another element's input, only ever the very same element's. */
 #pragma once
 #include "elementwise.h"
 #include "vmath.h"
 
 #define IVDEP _Pragma("GCC ivdep")
 
-/* f32 by vectors. One copy of the expression, so that a long one costs code once: the choices inside are well predicted. */
+/* f32 by vectors. One copy of the expression, so that a long one costs code once: the choices inside are well
+   predicted. */
 #define F32_STEP(i, m, LOADS, EXPR) \
     { \
         LOADS; \
@@ -43,7 +44,8 @@
         float *o = s->out; \
         int64_t sa = s->step[0], sb = s->step[1], sc = s->step[2]; \
         for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
-            F32_STEP(i, m, vf x = F32_LOAD(a, sa, i, m); vf y = F32_LOAD(b, sb, i, m); vf z = F32_LOAD(c, sc, i, m), EXPR) \
+            F32_STEP(i, m, vf x = F32_LOAD(a, sa, i, m); vf y = F32_LOAD(b, sb, i, m); \
+                     vf z = F32_LOAD(c, sc, i, m), EXPR) \
         if (s->stream) v_fence(); \
         return BURN_OK; \
     }

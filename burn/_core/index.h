@@ -7,7 +7,9 @@
 #define CHUNK 16384         /* positions a task */
 #define BLOCK 512           /* positions whose indices are checked together, in L1 */
 
-VINL int64_t index_at(const void *idx, int wide, int64_t i) { return wide ? ((const int64_t *)idx)[i] : ((const int32_t *)idx)[i]; }
+VINL int64_t index_at(const void *idx, int wide, int64_t i) {
+    return wide ? ((const int64_t *)idx)[i] : ((const int32_t *)idx)[i];
+}
 
 /* ---- the check */
 VINL int any_outside(const void *idx, int wide, int64_t from, int64_t to, int64_t n) {
@@ -66,13 +68,15 @@ typedef uint32_t u32_any __attribute__((aligned(1), may_alias));
 typedef uint64_t u64_any __attribute__((aligned(1), may_alias));
 
 /* len elements of one line: with step = 1 positions in a row of x, else rows of x at neighbouring columns */
+/* (the empty asm keeps gcc from gather instructions, which are slower than loads on many processors) */
 #define TAKE(T, wide) \
     for (int64_t i = 0; i < len; i++) { \
         int64_t at = index_at(idx, wide, from + i); \
-        __asm__("" : "+r"(at)); /* keeps gcc from gather instructions: slower than loads on many processors, Zen 3 among them */ \
+        __asm__("" : "+r"(at)); \
         ((T *)out)[i] = ((const T *)x)[step == 1 ? at : at * step + i]; \
     }
-VINL void take_line(const char *x, const void *idx, int wide, int64_t from, int64_t len, int64_t step, char *out, int size) {
+VINL void take_line(const char *x, const void *idx, int wide, int64_t from, int64_t len, int64_t step, char *out,
+                    int size) {
     switch (size * 2 + wide) {
     case 2: TAKE(uint8_t, 0) break;
     case 3: TAKE(uint8_t, 1) break;
@@ -86,14 +90,8 @@ VINL void take_line(const char *x, const void *idx, int wide, int64_t from, int6
 }
 #undef TAKE
 
-/* builds a block in L1 and streams it; bytes and out are multiples of a vector */
-VINL void stream_block(char *out, const float *block, int64_t bytes) {
-    for (int64_t i = 0; i < bytes; i += 4 * VW) vf_stream((float *)(out + i), vf_loada((const float *)((const char *)block + i)));
-}
-
 static void gather_task(void *ctx, int64_t task) {
     take_job *j = ctx;
-    float block[BLOCK * 2] __attribute__((aligned(64)));
     int64_t line = j->inner == 1 ? j->k : j->inner, at = task * CHUNK;
     int64_t end = i64_min(at + CHUNK, j->outer * j->k * j->inner);
     while (at < end) {
@@ -110,19 +108,13 @@ static void gather_task(void *ctx, int64_t task) {
             mark_bad(&j->bad);
             return;
         }
-        if (j->stream && len * j->size % 64 == 0 && ((uintptr_t)out & 63) == 0) {
-            take_line(x, j->idx, j->wide, from, len, j->inner, (char *)block, j->size);
-            stream_block(out, block, len * j->size);
-        } else {
-            take_line(x, j->idx, j->wide, from, len, j->inner, out, j->size);
-        }
+        take_line(x, j->idx, j->wide, from, len, j->inner, out, j->size); /* cached stores: streaming them was slower */
         at += len;
     }
-    if (j->stream) v_fence();
 }
 
-static int gather(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n, int64_t inner, int64_t k,
-                  burn_args *a) {
+static int gather(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n,
+                  int64_t inner, int64_t k, burn_args *a) {
     int64_t count = outer * k * inner;
     take_job j = {x, idx, out, outer, n, inner, k, size, wide, 0, 0, 0};
     rt_tasks(gather_task, &j, ceil_div(count, CHUNK), (double)count * 0.8);
@@ -132,7 +124,8 @@ static int gather(const void *x, const void *idx, void *out, int size, int wide,
 /* ---- select: out[o, j, :] = x[o, idx[j], :] */
 static void select_task(void *ctx, int64_t task) {
     const take_job *j = ctx;
-    int64_t bytes = j->inner * j->size, per = i64_max(1, CHUNK / j->inner), r = task * per, end = i64_min(r + per, j->outer * j->k);
+    int64_t bytes = j->inner * j->size, per = i64_max(1, CHUNK / j->inner), r = task * per,
+            end = i64_min(r + per, j->outer * j->k);
     int stream = j->stream && bytes % 64 == 0 && ((uintptr_t)j->out & 63) == 0;
     for (; r < end; r++) {
         const char *x = j->x + (r / j->k * j->n + index_at(j->idx, j->wide, r % j->k)) * bytes, *next = x;
@@ -141,7 +134,8 @@ static void select_task(void *ctx, int64_t task) {
         if (stream) {
             for (int64_t i = 0; i < bytes; i += 64) {
                 v_prefetch(next + i); /* rows come from anywhere: no hardware prefetch */
-                for (int q = 0; q < 64; q += 4 * VW) vf_stream((float *)(out + i + q), vf_load((const float *)(x + i + q)));
+                for (int q = 0; q < 64; q += 4 * VW)
+                    vf_stream((float *)(out + i + q), vf_load((const float *)(x + i + q)));
             }
         } else if (bytes < 64) { /* 8, 4, 2, 1 bytes a move: calls would cost more */
             int64_t i = 0;
@@ -157,8 +151,8 @@ static void select_task(void *ctx, int64_t task) {
     if (stream) v_fence();
 }
 
-static int select_rows(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n, int64_t inner, int64_t k,
-                       burn_args *a) {
+static int select_rows(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n,
+                       int64_t inner, int64_t k, burn_args *a) {
     int64_t count = outer * k * inner;
     if (count == 0) return k ? check_indices(idx, wide, k, n, a) : BURN_OK;
     int status = check_indices(idx, wide, k, n, a);
@@ -169,12 +163,12 @@ static int select_rows(const void *x, const void *idx, void *out, int size, int 
     return BURN_OK;
 }
 
-/* ---- scatter and select_assign: out, which holds values already, takes in `values`. Order within a result is that of the
-   values, so the last writer wins and sums of duplicates are reproducible: a task owns whole columns of out. */
+/* ---- scatter and select_assign: out, which holds values already, takes in `values`. Order within a result is that of
+   the values, so the last writer wins and sums of duplicates are reproducible: a task owns whole columns of out. */
 enum scatter_mode { SCATTER_ASSIGN, SCATTER_ADD, SCATTER_MUL, SCATTER_MIN, SCATTER_MAX };
 
-/* columns c0..c0+w of one outer index; out is at (o, 0, c0) with rows `pitch` elements apart, values at (o, 0, c0); the index
-   of row j and column c is idx[at + j * idx_row + c * idx_col], idx_col = 0 where a row has one index */
+/* columns c0..c0+w of one outer index; out is at (o, 0, c0) with rows `pitch` elements apart, values at (o, 0, c0); the
+   index of row j and column c is idx[at + j * idx_row + c * idx_col], idx_col = 0 where a row has one index */
 typedef struct {
     void *out;
     const void *values, *idx;
@@ -249,10 +243,10 @@ typedef struct {
 
 typedef void (*scatter_fn)(const scatter_block *b);
 static const scatter_fn SCATTER_TYPES[DT_COUNT] = {
-    [DT_F64] = scatter_f64, [DT_F32] = scatter_f32, [DT_FLEX32] = scatter_f32, [DT_F16] = scatter_f16, [DT_BF16] = scatter_bf16,
-    [DT_I64] = scatter_i64, [DT_I32] = scatter_i32, [DT_I16] = scatter_i16, [DT_I8] = scatter_i8,
-    [DT_U64] = scatter_u64, [DT_U32] = scatter_u32, [DT_U16] = scatter_u16, [DT_U8] = scatter_u8,
-    [DT_BOOL] = scatter_u8, [DT_BOOL_U8] = scatter_u8, [DT_BOOL_U32] = scatter_u32,
+    [DT_F64] = scatter_f64,   [DT_F32] = scatter_f32, [DT_FLEX32] = scatter_f32, [DT_F16] = scatter_f16,
+    [DT_BF16] = scatter_bf16, [DT_I64] = scatter_i64, [DT_I32] = scatter_i32,    [DT_I16] = scatter_i16,
+    [DT_I8] = scatter_i8,     [DT_U64] = scatter_u64, [DT_U32] = scatter_u32,    [DT_U16] = scatter_u16,
+    [DT_U8] = scatter_u8,     [DT_BOOL] = scatter_u8, [DT_BOOL_U8] = scatter_u8, [DT_BOOL_U32] = scatter_u32,
 };
 /* assignment only moves bits */
 static const scatter_fn ASSIGN_TYPES[9] = {[1] = scatter_u8, [2] = scatter_u16, [4] = scatter_u32, [8] = scatter_u64};
@@ -277,7 +271,8 @@ static int scatter_halves(const scatter_job *j, scatter_block *b, scatter_fn fn)
         for (int64_t c = 0; c < b->w; c += VW) {
             int64_t some = i64_min(VW, b->w - c);
             uint16_t *p = out + r * j->inner + c;
-            vf_store_n(wide + r * b->w + c, j->dtype == DT_F16 ? vf_load_f16_n(p, some) : vf_load_bf16_n(p, some), some);
+            vf_store_n(wide + r * b->w + c, j->dtype == DT_F16 ? vf_load_f16_n(p, some) : vf_load_bf16_n(p, some),
+                       some);
         }
     }
     b->out = wide;
@@ -301,7 +296,8 @@ static void scatter_task(void *ctx, int64_t task) {
     int half = j->dtype == DT_F16 || j->dtype == DT_BF16, moves = j->mode == SCATTER_ASSIGN;
     scatter_fn fn = moves ? ASSIGN_TYPES[j->size] : SCATTER_TYPES[j->dtype];
     for (int64_t o = first; o < i64_min(first + j->group, j->outer); o++) {
-        scatter_block b = {.wide = j->wide, .mode = j->mode, .k = j->k, .w = i64_min(j->cols, j->inner - c0), .inner = j->inner};
+        scatter_block b = {
+            .wide = j->wide, .mode = j->mode, .k = j->k, .w = i64_min(j->cols, j->inner - c0), .inner = j->inner};
         b.out = j->out + (o * j->n * j->inner + c0) * j->size;
         b.values = j->values + (o * j->k * j->inner + c0) * j->size;
         b.idx = j->idx;
@@ -315,19 +311,31 @@ static void scatter_task(void *ctx, int64_t task) {
 }
 
 /* out[o, idx, c] (mode)= values[o, j, c], with idx[o, j, c], or idx[j] where shared */
-static int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared, enum scatter_mode mode,
-                   int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a) {
+static int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared,
+                   enum scatter_mode mode, int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a) {
     int64_t count = outer * k * inner;
     int bools = dtype == DT_BOOL || dtype == DT_BOOL_U8 || dtype == DT_BOOL_U32;
     int status = check_indices(idx, wide, shared ? k : count, n, a);
     if (status != BURN_OK || count == 0) return status;
     if (bools && mode == SCATTER_ADD) mode = SCATTER_MAX; /* or */
     if (bools && mode == SCATTER_MUL) mode = SCATTER_MIN; /* and */
-    scatter_job j = {.out = out, .values = values, .idx = idx, .outer = outer, .n = n, .inner = inner, .k = k, .group = 1,
-                     .dtype = dtype, .size = DT_SIZE[dtype], .wide = wide, .shared = shared, .mode = mode};
+    scatter_job j = {.out = out,
+                     .values = values,
+                     .idx = idx,
+                     .outer = outer,
+                     .n = n,
+                     .inner = inner,
+                     .k = k,
+                     .group = 1,
+                     .dtype = dtype,
+                     .size = DT_SIZE[dtype],
+                     .wide = wide,
+                     .shared = shared,
+                     .mode = mode};
     int64_t line = 64 / j.size; /* tasks write to different cache lines */
     j.cols = outer >= 16 ? inner : i64_max(line, ceil_div(ceil_div(inner, 16), line) * line);
     if (inner == 1) j.cols = 1, j.group = i64_max(1, i64_min(ceil_div(outer, 2), CHUNK / i64_max(k, 1)));
-    rt_tasks(scatter_task, &j, ceil_div(outer, j.group) * ceil_div(inner, j.cols), (double)count * (shared ? 0.5 : 1.5));
+    rt_tasks(scatter_task, &j, ceil_div(outer, j.group) * ceil_div(inner, j.cols),
+             (double)count * (shared ? 0.5 : 1.5));
     return j.failed ? rt_no_memory(a, n * j.cols * 4) : BURN_OK;
 }

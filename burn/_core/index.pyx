@@ -1,5 +1,8 @@
 # cython: language_level=3
-"""Kernels that read and write through index tensors, on the middle axis of [outer, n, inner]. The loops are in index.h and scatter_type.h."""
+"""Kernels that read and write through index tensors, on the middle axis of [outer, n, inner].
+
+The loops are in index.h and scatter_type.h.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from burn._core.abi cimport *
@@ -19,7 +22,8 @@ cdef extern from "index.h" nogil:
 
 
 cdef int gather_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
-    return gather(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64, a.i[0], a.i[1], a.i[2], a.i[3], a)
+    return gather(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64,
+                  a.i[0], a.i[1], a.i[2], a.i[3], a)
 
 cdef int select_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
     return select_rows(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64,
@@ -27,13 +31,13 @@ cdef int select_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) no
 
 cdef int scatter_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
     """`out` comes with the target's values."""
-    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 0, <scatter_mode>a.i[4],
-                   a.i[0], a.i[1], a.i[2], a.i[3], a)
+    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 0,
+                   <scatter_mode>a.i[4], a.i[0], a.i[1], a.i[2], a.i[3], a)
 
 cdef int select_assign_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
     """`out` comes with the target's values."""
-    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 1, <scatter_mode>a.i[4],
-                   a.i[0], a.i[1], a.i[2], a.i[3], a)
+    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 1,
+                   <scatter_mode>a.i[4], a.i[0], a.i[1], a.i[2], a.i[3], a)
 
 
 cdef burn_row rows[64]

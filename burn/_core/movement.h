@@ -1,5 +1,6 @@
-/* Strided copies, fills and ranges. A copy is brought to its simplest form (axes in the order of the output, merged where both
-   sides step evenly), then runs as planes of rows x cols by one of five loops; movement_block.h has the transposing one. */
+/* Strided copies, fills and ranges. A copy is brought to its simplest form (axes in the order of the output, merged
+   where both sides step evenly), then runs as planes of rows x cols by one of five loops; movement_block.h has the
+   transposing one. */
 #pragma once
 #include "runtime.h"
 #include "movement_block.h"
@@ -109,11 +110,12 @@ static void plane_reverse(const plane *p) {
 
 static void plane_strided(const plane *p) {
     for (int64_t r = 0; r < p->rows; r++) {
+        const char *x = p->x + r * p->x_row;
+        char *y = p->y + r * p->y_row;
+        int64_t x_col = p->x_col, y_col = p->y_col;
         BY_SIZE(
-            const char *x = p->x + r * p->x_row;
-            char *y = p->y + r * p->y_row;
-            if (p->y_col == (int64_t)sizeof(T)) for (int64_t c = 0; c < p->cols; c++) ((T *)y)[c] = *(const T *)(x + c * p->x_col);
-            else for (int64_t c = 0; c < p->cols; c++) *(T *)(y + c * p->y_col) = *(const T *)(x + c * p->x_col);
+            if (y_col == (int64_t)sizeof(T)) for (int64_t c = 0; c < p->cols; c++) ((T *)y)[c] = *(const T *)(x + c * x_col);
+            else for (int64_t c = 0; c < p->cols; c++) *(T *)(y + c * y_col) = *(const T *)(x + c * x_col);
         )
     }
 }
@@ -183,7 +185,8 @@ static void copy_task(void *ctx, int64_t task) {
 }
 
 /* axes sorted by the steps of y, largest first, all steps of y positive; axes of size 1 gone; neighbours merged */
-static int copy_simplify(copy_job *j, int ndim, const int64_t *shape, const int64_t *x_strides, const int64_t *y_strides) {
+static int copy_simplify(copy_job *j, int ndim, const int64_t *shape, const int64_t *x_strides,
+                         const int64_t *y_strides) {
     int n = 0;
     for (int k = 0; k < ndim; k++) {
         int64_t size = shape[k], sx = x_strides[k] * j->p.size, sy = y_strides[k] * j->p.size;
@@ -195,7 +198,8 @@ static int copy_simplify(copy_job *j, int ndim, const int64_t *shape, const int6
             sy = -sy;
         }
         int at = n++;
-        for (; at > 0 && j->y[at - 1] < sy; at--) j->shape[at] = j->shape[at - 1], j->x[at] = j->x[at - 1], j->y[at] = j->y[at - 1];
+        for (; at > 0 && j->y[at - 1] < sy; at--)
+            j->shape[at] = j->shape[at - 1], j->x[at] = j->x[at - 1], j->y[at] = j->y[at - 1];
         j->shape[at] = size, j->x[at] = sx, j->y[at] = sy;
     }
     int last = 0;
@@ -211,7 +215,8 @@ static int copy_simplify(copy_job *j, int ndim, const int64_t *shape, const int6
 }
 
 /* y = x element by element; strides in elements of `size` bytes, 0 and negative ones too */
-static int strided_copy(const void *x, void *y, int size, int ndim, const int64_t *shape, const int64_t *x_strides, const int64_t *y_strides) {
+static int strided_copy(const void *x, void *y, int size, int ndim, const int64_t *shape, const int64_t *x_strides,
+                        const int64_t *y_strides) {
     copy_job j = {.p = {.x = x, .y = y, .rows = 1, .cols = 1, .x_col = size, .y_col = size, .size = size}};
     int64_t count = 1;
     for (int k = 0; k < ndim; k++) count *= shape[k];
@@ -221,7 +226,9 @@ static int strided_copy(const void *x, void *y, int size, int ndim, const int64_
     if (n) p->cols = j.shape[n - 1], p->x_col = j.x[n - 1], p->y_col = j.y[n - 1], n--;
     p->stream = count * size >= STREAM_BYTES;
     j.run = plane_strided;
-    if (p->y_col == size) j.run = p->x_col == size ? plane_copy : p->x_col == 0 ? plane_repeat : p->x_col == -size ? plane_reverse : j.run;
+    if (p->y_col == size && p->x_col == size) j.run = plane_copy;
+    if (p->y_col == size && p->x_col == 0) j.run = plane_repeat;
+    if (p->y_col == size && p->x_col == -size) j.run = plane_reverse;
     if (j.run == plane_strided && p->y_col == size) { /* an axis along which x is dense becomes the rows */
         for (int k = n - 1; k >= 0; k--) {
             if (j.x[k] != size) continue;
@@ -242,7 +249,8 @@ static int strided_copy(const void *x, void *y, int size, int ndim, const int64_
     j.units = planes * j.row_units * j.col_units;
     j.per_task = i64_max(1, i64_min(j.units / 64, COPY_TASK / (j.unit_rows * j.unit_cols * size)));
     if (count * size < 65536) j.per_task = j.units;
-    rt_tasks(copy_task, &j, ceil_div(j.units, j.per_task), (double)(count * size) * (j.run == plane_copy || j.run == plane_repeat ? 0.06 : 0.2));
+    rt_tasks(copy_task, &j, ceil_div(j.units, j.per_task),
+             (double)(count * size) * (j.run == plane_copy || j.run == plane_repeat ? 0.06 : 0.2));
     return BURN_OK;
 }
 

@@ -1,5 +1,8 @@
 # cython: language_level=3
-"""Kernels that move elements without looking at them: copies between any strides, fills, integer ranges. The loops are in movement.h."""
+"""Kernels that move elements without looking at them: copies between any strides, fills, integer ranges.
+
+The loops are in movement.h.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from burn._core.abi cimport *
@@ -10,7 +13,8 @@ cdef extern from "scalar.h" nogil:
 cdef extern from "movement.h" nogil:
     const char *LEVEL_NAME
     void rt_init(const burn_rt *services) noexcept
-    int strided_copy(const void *x, void *y, int size, int ndim, const int64_t *shape, const int64_t *x_strides, const int64_t *y_strides)
+    int strided_copy(const void *x, void *y, int size, int ndim, const int64_t *shape,
+                     const int64_t *x_strides, const int64_t *y_strides)
     int arange_fill(void *out, int size, int64_t n, int64_t start, int64_t step)
 
 
@@ -29,7 +33,8 @@ cdef inline const int64_t *strides_of(const burn_buf *x, int64_t *room) noexcept
 cdef int copy_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
     cdef int64_t x_room[BURN_MAX_RANK]
     cdef int64_t out_room[BURN_MAX_RANK]
-    return strided_copy(x.p, out.p, DT_SIZE[x.dtype], out.ndim, out.shape, strides_of(x, x_room), strides_of(out, out_room))
+    return strided_copy(x.p, out.p, DT_SIZE[x.dtype], out.ndim, out.shape,
+                        strides_of(x, x_room), strides_of(out, out_room))
 
 cdef int fill_fwd(const burn_buf *out, const burn_buf *value, burn_args *a) noexcept nogil:
     cdef int64_t still[BURN_MAX_RANK]

@@ -1,4 +1,5 @@
-/* Square blocks transposed in registers: element (i, j) of x, rows lda bytes apart, goes to (j, i) of y, rows ldb apart. */
+/* Square blocks transposed in registers: element (i, j) of x, rows lda bytes apart, goes to (j, i) of y, rows
+   ldb apart. */
 #pragma once
 #include "vec.h"
 
@@ -46,7 +47,7 @@ VINL void block4(const char *x, int64_t lda, char *y, int64_t ldb, int stream) {
 VINL void block4(const char *x, int64_t lda, char *y, int64_t ldb, int stream) {
     __m256 r[8], t[8];
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) { /* rows i and i + 4 share registers from the start: the lane exchange is part of the load */
+    for (int i = 0; i < 4; i++) { /* rows i and i + 4 share registers: the lane exchange is part of the load */
         r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps((const float *)(x + i * lda))),
                                     _mm_loadu_ps((const float *)(x + (i + 4) * lda)), 1);
         r[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps((const float *)(x + i * lda + 16))),

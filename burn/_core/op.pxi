@@ -92,7 +92,7 @@ cdef class Op:
         cdef TensorBase first = <TensorBase>ins[0]
         ctx = merge_context(self, ins)
         cdef TensorBase out = tensor_empty(dims, n, dtype, first.dev, ctx)
-        run_op(self, ins, (out,), ints, floats)
+        run_op(self, ins, (out,), ints, floats, attrs)
         record(self, ins, out, attrs)
         return out
 
@@ -109,9 +109,9 @@ cdef class Op:
         record(self, ins, <TensorBase>outs[0], attrs)
         return tuple(outs)
 
-    def write(self, tuple ins, TensorBase out, tuple ints=(), tuple floats=()):
+    def write(self, tuple ins, TensorBase out, tuple ints=(), tuple floats=(), attrs=None):
         """Runs the kernel into memory that the caller owns (a fresh tensor, or a view of one); nothing is recorded."""
-        run_op(self, ins, (out,), ints, floats)
+        run_op(self, ins, (out,), ints, floats, attrs)
         return out
 
     def update(self, tuple ins, outs, tuple ints=(), tuple floats=()):
@@ -228,22 +228,22 @@ cdef object missing_kernel(Op op, int dtype):
                       "cast the tensor to a dtype that it supports, such as f32")
 
 
-cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs=None):
+cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs):
     if code == BURN_ERR_INDEX:
         raise OutOfBoundsError(
-            f"[{op.name}] 'indices' must lie in 0..{size - 1} for an axis of size {size}, got {value} at flat position "
+            f"[{op.name}] 'indices' must lie in 0..{size - 1} for axis {attrs} of size {size}, got {value} at flat position "
             f"{position}; nothing was written")
     if code == BURN_ERR_ZERO_DIV:
-        raise ZeroDivisionError(f"[{op.name}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
-                                "mask those values or use a Float tensor")
+        raise DivisionByZeroError(f"[{op.name}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
+                                  "mask those values or use a Float tensor")
     if code == BURN_ERR_SHIFT:
-        raise ValueError(f"[{op.name}] 'other' must not be negative, got a shift by {value} at flat position {position}")
+        raise ArgumentError(f"[{op.name}] 'other' must not be negative, got a shift by {value} at flat position {position}")
     if code == BURN_ERR_MEMORY:
         raise MemoryError(f"[{op.name}] cannot allocate {position} bytes of scratch memory; use smaller tensors")
     raise ExecutionError(f"[{op.name}] kernel failed with code {code}")
 
 
-cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args) except -1:
+cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args, object attrs=None) except -1:
     cdef int rc
     cdef double ns = row.cost * (outs[0].size if outs[0].size > (ins[0].size if args.n_in else 0) else ins[0].size)
     if op.is_matmul and args.n_in:
@@ -256,11 +256,11 @@ cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn
     else:
         rc = row.fn(outs, ins, args)
     if rc != BURN_OK:
-        raise_kernel_error(op, rc, args.err[0], args.err[1], args.err[2])
+        raise_kernel_error(op, rc, args.err[0], args.err[1], args.err[2], attrs)
     return 0
 
 
-cdef int run_python(Op op, tuple ins, tuple outs, tuple ints, tuple floats) except -1:
+cdef int run_python(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs) except -1:
     """A kernel of a backend written in Python gets NumPy views of the same buffers."""
     cdef TensorBase t
     cdef list a = []
@@ -275,7 +275,7 @@ cdef int run_python(Op op, tuple ins, tuple outs, tuple ints, tuple floats) exce
     try:
         python_kernel(op, backend)(b, a, ints, floats)
     except kernel_error_type as e:
-        raise_kernel_error(op, e.code, e.position, e.value, e.size)
+        raise_kernel_error(op, e.code, e.position, e.value, e.size, attrs)
     return 0
 
 
@@ -297,7 +297,7 @@ cdef TensorBase make_contiguous(TensorBase x):
     return out
 
 
-cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats) except -1:
+cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs=None) except -1:
     """Calls the kernel of the outputs' backend. Elementwise inputs are broadcast by strides."""
     cdef burn_buf bi[MAX_INPUTS]
     cdef burn_buf bo[4]
@@ -317,7 +317,7 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats) except -
                     t = expand_to(t, o.dims, o.ndim)
                 views.append(t)
             ins = tuple(views)
-        return run_python(op, ins, outs, ints, floats)
+        return run_python(op, ins, outs, ints, floats, attrs)
     key = (<TensorBase>ins[0]).dtype if n_in else o.dtype
     cdef const burn_row *row = find_row(op, key)
     if row == NULL:
@@ -347,7 +347,7 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats) except -
     args.f = fv
     args.n_in = n_in
     args.n_out = n_out
-    run_row(op, row, bo, bi, &args)
+    run_row(op, row, bo, bi, &args, attrs)
     return 0
 
 
@@ -552,6 +552,8 @@ def set_slot(str operator, Op op, Op scalar=None, Op scalar_left=None):
 def set_core_ops(Op copy, Op fill, Op add):
     """The three ops that the core itself needs."""
     global copy_op, fill_op, add_op
+    if None in slot_ops:
+        raise RuntimeError("an operator has no op")
     copy_op = copy
     fill_op = fill
     add_op = add

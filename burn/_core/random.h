@@ -1,15 +1,16 @@
-/* Random numbers from Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as
-   1, 2, 3", 2011): a function from a counter and a key to four 32-bit words, so that any element can be made alone.
+/* Random numbers from Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as
+   easy as 1, 2, 3", 2011): a function from a counter and a key to four 32-bit words, so that any element can be made
+   alone.
 
      key        the 64-bit seed, low word first
-     counter    offset + j / 4 for element j, low word first, upper 64 bits 0; word j % 4
+     counter    offset + j / 4 for element j, low word first, upper 64 bits 0; word j % 4.
                 8-byte dtypes (but not bernoulli): offset + j / 2, words 2 (j % 2) and 2 (j % 2) + 1, low word first
 
-     uniform    float: u = (word >> 8) 2^-24, double: u = (64 bits >> 11) 2^-53; low + u (high - low) rounded after the product
-                and after the sum (never fused), then at most the largest value below high. Half types by way of float.
-                integers: low + the upper half of word * (high - low); the whole range gives the word itself
-     normal     Box-Muller on elements 2i, 2i + 1 with the u of both: r = sqrt(-2 log(u0 + 1 ulp)), mean + std r cos(2 pi u1) and
-                mean + std r sin(2 pi u1)
+     uniform    float: u = (word >> 8) 2^-24, double: u = (64 bits >> 11) 2^-53; low + u (high - low) rounded after the
+                product and after the sum (never fused), then at most the largest value below high. Half types by way
+                of float. Integers: low + the upper half of word * (high - low); the whole range gives the word itself
+     normal     Box-Muller on elements 2i, 2i + 1 with the u of both: r = sqrt(-2 log(u0 + 1 unit)),
+                mean + std r cos(2 pi u1) and mean + std r sin(2 pi u1)
      bernoulli  1 where the word is below p 2^32, whatever the dtype: p = 0 and p = 1 are exact
 
    Everything but log, sine and cosine is exact or correctly rounded: equal bits at every level, on every backend. */
@@ -52,8 +53,9 @@ VINL vul mul_low(vul a, vul b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
 #define LANE_COUNTERS {0, 1}
 #endif
 
-/* WORDS words from this counter on. A lane carries one counter's state, 32 bits in each 64: what is above them is left there,
-   as nothing looks at it. Lanes are numbered so that the words leave in order without crossing halves of the register. */
+/* WORDS words from this counter on. A lane carries one counter's state, 32 bits in each 64: what is above them is left
+   there, as nothing looks at it. Lanes are numbered so that the words leave in order without crossing halves of the
+   register. */
 static void philox_words(uint64_t seed, uint64_t counter, uint32_t *words) {
     const vul lanes = LANE_COUNTERS, m0 = (vul){0} + 0xd2511f53u, m1 = (vul){0} + 0xcd9e8d57u;
     for (int64_t i = 0; i < WORDS; i += 4 * VD) {
@@ -90,13 +92,15 @@ VINL double affine_double(double x, double scale, double shift) {
 }
 
 static void uniform_floats(const uint32_t *w, float *y, float low, float range, float top) {
-    for (int i = 0; i < WORDS; i += VW) *(vf *)(y + i) = vf_min(affine(unit_float(*(const vu *)(w + i)), range, low), bc(top));
+    for (int i = 0; i < WORDS; i += VW)
+        *(vf *)(y + i) = vf_min(affine(unit_float(*(const vu *)(w + i)), range, low), bc(top));
 }
 
 /* cos and sin of 2 pi k / 2^24: the nearest quarter turn comes off exactly, the rest is at most pi/4 */
 VINL void turn_cos_sin(vi k, vf *cosine, vf *sine) {
     vi q = (k + (1 << 21)) >> 22;
-    vf f = vi_to_vf(k - (q << 22)), t = vf_fma(f, bc(0x1.921fb6p-22f), f * bc(-0x1.777a5cp-47f)), z = t * t; /* pi/2 2^-22 in two parts */
+    vf f = vi_to_vf(k - (q << 22));
+    vf t = vf_fma(f, bc(0x1.921fb6p-22f), f * bc(-0x1.777a5cp-47f)), z = t * t; /* pi/2 2^-22 in two parts */
     vf s = vf_fma(z, bc(-1.9515295891e-4f), bc(8.3321608736e-3f));
     s = vf_fma(z, s, bc(-1.6666654611e-1f));
     s = vf_fma(z * t, s, t);
@@ -112,7 +116,7 @@ static void normal_floats(const uint32_t *w, float *y, float mean, float std) {
     const vul low = (vul){0} + 0xffffffffu;
     for (int i = 0; i < WORDS; i += 2 * VW) {
         vul a = *(const vul *)(w + i), b = *(const vul *)(w + i + VW);
-        vu first = (vu)((a & low) | b << 32), second = (vu)(a >> 32 | (b & ~low)); /* of each pair; lanes of a and b alternate */
+        vu first = (vu)((a & low) | b << 32), second = (vu)(a >> 32 | (b & ~low)); /* of each pair; a and b alternate */
         vf u = vi_to_vf((vi)(first >> 8) + 1) * bc(0x1p-24f), c, s;
         vf r = vf_sqrt(m_log(u) * bc(-2.f));
         turn_cos_sin((vi)(second >> 8), &c, &s);
@@ -130,7 +134,8 @@ static void uniform_doubles(const uint32_t *w, double *y, double low, double ran
 }
 static void normal_doubles(const uint32_t *w, double *y, double mean, double std) {
     for (int i = 0; i < WORDS / 2; i += 2) {
-        double r = sqrt(-2 * log(unit_double(w + 2 * i) + 0x1p-53)), t = 6.283185307179586477 * unit_double(w + 2 * i + 2);
+        double r = sqrt(-2 * log(unit_double(w + 2 * i) + 0x1p-53)),
+               t = 6.283185307179586477 * unit_double(w + 2 * i + 2);
         y[i] = affine_double(r * cos(t), std, mean);
         y[i + 1] = affine_double(r * sin(t), std, mean);
     }
@@ -187,7 +192,8 @@ static void random_block(const random_job *j, const uint32_t *w, char *out) {
         else if (j->op == RANDOM_NORMAL) normal_floats(w, y, (float)j->first, (float)j->second);
         else for (int i = 0; i < WORDS; i++) y[i] = w[i] < j->threshold;
         if (j->dtype == DT_F16) for (int i = 0; i < WORDS; i += VW) vf_store_f16((uint16_t *)out + i, vf_loada(y + i));
-        if (j->dtype == DT_BF16) for (int i = 0; i < WORDS; i += VW) vf_store_bf16((uint16_t *)out + i, vf_loada(y + i));
+        if (j->dtype == DT_BF16)
+            for (int i = 0; i < WORDS; i += VW) vf_store_bf16((uint16_t *)out + i, vf_loada(y + i));
         return;
     }
     switch (j->size) {
@@ -202,7 +208,8 @@ static void random_task(void *ctx, int64_t task) {
     const random_job *j = ctx;
     uint32_t words[WORDS] __attribute__((aligned(64)));
     char block[WORDS * 8] __attribute__((aligned(64)));
-    int64_t per = j->pairs ? WORDS / 2 : WORDS, first = task * RANDOM_TASK * per, end = i64_min(first + RANDOM_TASK * per, j->n);
+    int64_t per = j->pairs ? WORDS / 2 : WORDS, first = task * RANDOM_TASK * per,
+            end = i64_min(first + RANDOM_TASK * per, j->n);
     for (int64_t at = first; at < end; at += per) {
         int64_t bytes = i64_min(per, end - at) * j->size;
         char *out = j->out + at * j->size;
@@ -213,7 +220,8 @@ static void random_task(void *ctx, int64_t task) {
         }
         random_block(j, words, block);
         if (j->stream && bytes == per * j->size) {
-            for (int64_t i = 0; i < bytes; i += 4 * VW) vf_stream((float *)(out + i), vf_loada((const float *)(block + i)));
+            for (int64_t i = 0; i < bytes; i += 4 * VW)
+                vf_stream((float *)(out + i), vf_loada((const float *)(block + i)));
         } else {
             memcpy(out, block, (size_t)bytes);
         }
@@ -221,7 +229,9 @@ static void random_task(void *ctx, int64_t task) {
     if (j->stream) v_fence();
 }
 
-static double half_value(int dtype, uint16_t h) { return dtype == DT_F16 ? vf_load_f16_n(&h, 1)[0] : vf_load_bf16_n(&h, 1)[0]; }
+static double half_value(int dtype, uint16_t h) {
+    return dtype == DT_F16 ? vf_load_f16_n(&h, 1)[0] : vf_load_bf16_n(&h, 1)[0];
+}
 
 /* the largest value of the dtype that is less than high */
 static double below(int dtype, double high) {
@@ -238,7 +248,8 @@ static double below(int dtype, double high) {
 }
 
 static int random_run(random_job *j) {
-    int floating = j->dtype == DT_F64 || j->dtype == DT_F32 || j->dtype == DT_FLEX32 || j->dtype == DT_F16 || j->dtype == DT_BF16;
+    int floating =
+        j->dtype == DT_F64 || j->dtype == DT_F32 || j->dtype == DT_FLEX32 || j->dtype == DT_F16 || j->dtype == DT_BF16;
     j->size = DT_SIZE[j->dtype];
     j->pairs = j->size == 8 && j->op != RANDOM_BERNOULLI;
     j->stream = can_stream(j->out, j->n * j->size);

@@ -1,5 +1,8 @@
 # cython: language_level=3
-"""Kernels that draw random numbers: counter-based, so that seed and offset alone decide. The generator and the rules are in random.h."""
+"""Kernels that draw random numbers: counter-based, so that seed and offset alone decide.
+
+The generator and the rules are in random.h.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from burn._core.abi cimport *

@@ -1,6 +1,6 @@
-/* Reductions of x viewed as [outer, n, inner] over n. The kernels of each dtype are in reduce_type.h; here they are made and
-   driven: fixed pieces of the reduced axis where outer and inner alone give too few tasks, joined in order, so that the
-   result does not depend on the number of threads. */
+/* Reductions of x viewed as [outer, n, inner] over n. The kernels of each dtype are in reduce_type.h; here they are
+   made and driven: fixed pieces of the reduced axis where outer and inner alone give too few tasks, joined in order, so
+   that the result does not depend on the number of threads. */
 #pragma once
 #include "runtime.h"
 
@@ -211,10 +211,10 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #include "reduce_int.h"
 
 static const reduce_type *const REDUCE_TYPES[DT_COUNT] = {
-    [DT_F64] = &reduce_f64, [DT_F32] = &reduce_f32, [DT_FLEX32] = &reduce_f32, [DT_F16] = &reduce_f16, [DT_BF16] = &reduce_bf16,
-    [DT_I64] = &reduce_i64, [DT_I32] = &reduce_i32, [DT_I16] = &reduce_i16, [DT_I8] = &reduce_i8,
-    [DT_U64] = &reduce_u64, [DT_U32] = &reduce_u32, [DT_U16] = &reduce_u16, [DT_U8] = &reduce_u8,
-    [DT_BOOL] = &reduce_u8, [DT_BOOL_U8] = &reduce_u8, [DT_BOOL_U32] = &reduce_u32,
+    [DT_F64] = &reduce_f64,   [DT_F32] = &reduce_f32, [DT_FLEX32] = &reduce_f32, [DT_F16] = &reduce_f16,
+    [DT_BF16] = &reduce_bf16, [DT_I64] = &reduce_i64, [DT_I32] = &reduce_i32,    [DT_I16] = &reduce_i16,
+    [DT_I8] = &reduce_i8,     [DT_U64] = &reduce_u64, [DT_U32] = &reduce_u32,    [DT_U16] = &reduce_u16,
+    [DT_U8] = &reduce_u8,     [DT_BOOL] = &reduce_u8, [DT_BOOL_U8] = &reduce_u8, [DT_BOOL_U32] = &reduce_u32,
 };
 
 /* ---- the driver */
@@ -226,7 +226,8 @@ typedef struct {
     tile_fn tile;
     const char *x;
     int64_t outer, n, inner;
-    int64_t tiles, pieces, rows, group; /* column tiles, pieces of n and rows a piece, whole results a task where inner = 1 */
+    int64_t tiles, pieces, rows; /* column tiles; pieces of n, and rows a piece */
+    int64_t group;               /* where inner is 1 and n is not cut: results a task, else 0 */
     double scale;                       /* what sums are divided by */
     const double *mean;                 /* of each result, for the variance */
     acc_t *part;                        /* [outer, pieces, inner] */
@@ -243,7 +244,8 @@ static void reduce_join(const reduce_job *j, const void *x, acc_t *into, const a
     switch (j->op) {
     case RED_MAX_AT: case RED_MIN_AT:
         for (int64_t c = 0; c < w; c++)
-            if (j->t->wins(x, into[c].i * j->inner + c, from[c].i * j->inner + c, j->op == RED_MIN_AT)) into[c] = from[c];
+            if (j->t->wins(x, into[c].i * j->inner + c, from[c].i * j->inner + c, j->op == RED_MIN_AT))
+                into[c] = from[c];
         break;
     case RED_MAX: case RED_MIN:
         j->t->join_values(into, from, w, j->op == RED_MIN);
@@ -261,8 +263,8 @@ static void reduce_join(const reduce_job *j, const void *x, acc_t *into, const a
     }
 }
 
-/* Rows r0..r1 of columns c0..c0+w of one outer index. Where a row is only a few elements, many rows are taken as one wide
-   row first: [n, inner] is [n / k, k * inner]. */
+/* Rows r0..r1 of columns c0..c0+w of one outer index. Where a row is only a few elements, many rows are taken as one
+   wide row first: [n, inner] is [n / k, k * inner]. */
 static void reduce_tile(const reduce_job *j, int64_t o, int64_t r0, int64_t r1, int64_t c0, int64_t w, acc_t *acc) {
     int64_t k = j->inner == 1 ? 1 : TILE / 4 / j->inner, rows = r1 - r0;
     const char *column = j->x + (o * j->n * j->inner + c0) * j->t->size, *x = column + r0 * j->inner * j->t->size;
@@ -296,7 +298,9 @@ static void reduce_put(const reduce_job *j, int64_t first, const acc_t *acc, int
             int64_t r = first + c, at = acc[c].i;
             if (j->at_dtype == DT_I64) ((int64_t *)j->at)[r] = at;
             else ((int32_t *)j->at)[r] = (int32_t)at;
-            if (j->out) memcpy(j->out + r * size, j->x + ((r / j->inner * j->n + at) * j->inner + r % j->inner) * size, (size_t)size);
+            if (j->out)
+                memcpy(j->out + r * size, j->x + ((r / j->inner * j->n + at) * j->inner + r % j->inner) * size,
+                       (size_t)size);
         }
     } else if (j->op == RED_ANY || j->op == RED_ALL) {
         for (int64_t c = 0; c < w; c++) {
@@ -333,8 +337,8 @@ static void reduce_task(void *ctx, int64_t i) {
 }
 
 static int reduce_run(reduce_job *j, burn_args *a) {
-    const tile_fn tiles[] = {j->t->sum, j->t->sum, j->t->prod, j->t->var, j->t->max_at, j->t->min_at, j->t->max, j->t->min,
-                             j->t->any, j->t->all};
+    const tile_fn tiles[] = {j->t->sum,    j->t->sum, j->t->prod, j->t->var, j->t->max_at,
+                             j->t->min_at, j->t->max, j->t->min,  j->t->any, j->t->all};
     int64_t work = j->outer * j->n * j->inner, bytes = 0;
     j->tile = tiles[j->op];
     j->tiles = ceil_div(j->inner, TILE);
@@ -350,7 +354,8 @@ static int reduce_run(reduce_job *j, burn_args *a) {
             if (j->op == RED_PROD && j->t->floating) none[c].d = 1;
             else if (j->op == RED_PROD) none[c].u = 1;
         }
-        for (int64_t r = 0; r < j->outer * j->inner; r += TILE) reduce_put(j, r, none, i64_min(TILE, j->outer * j->inner - r));
+        for (int64_t r = 0; r < j->outer * j->inner; r += TILE)
+            reduce_put(j, r, none, i64_min(TILE, j->outer * j->inner - r));
         return BURN_OK;
     }
     if (j->outer * j->tiles < 16 && work > 2 * PIECE) {
@@ -365,7 +370,8 @@ static int reduce_run(reduce_job *j, burn_args *a) {
         j->part = rt->alloc((size_t)bytes);
         if (!j->part) return rt_no_memory(a, bytes);
     }
-    rt_tasks(reduce_task, j, j->group ? ceil_div(j->outer, j->group) : j->outer * j->pieces * j->tiles, (double)work * 0.15 * j->t->size / 4);
+    rt_tasks(reduce_task, j, j->group ? ceil_div(j->outer, j->group) : j->outer * j->pieces * j->tiles,
+             (double)work * 0.15 * j->t->size / 4);
     if (j->pieces > 1) {
         for (int64_t o = 0; o < j->outer; o++) {
             for (int64_t c0 = 0; c0 < j->inner; c0 += TILE) {
@@ -382,7 +388,8 @@ static int reduce_run(reduce_job *j, burn_args *a) {
 }
 
 /* ---- the kernels */
-static int reduce_values(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+static int reduce_values(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n,
+                         int64_t inner, burn_args *a) {
     reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
     j.scale = op == RED_MEAN ? (double)n : 1;
     if (n == 0 && (op == RED_MAX || op == RED_MIN)) return BURN_OK; /* refused by the caller */
@@ -404,18 +411,21 @@ static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, 
     return reduce_run(&j, a);
 }
 
-/* two passes: means as doubles, then squares of what is left; divided by n - correction, NaN where that leaves nothing */
-static int reduce_var(int dtype, const void *x, void *out, double correction, int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+/* two passes: means as doubles, then squares of what is left; over n - correction, NaN where that leaves nothing */
+static int reduce_var(int dtype, const void *x, void *out, double correction, int64_t outer, int64_t n, int64_t inner,
+                      burn_args *a) {
     int64_t bytes = outer * inner * (int64_t)sizeof(double);
     if (bytes == 0) return BURN_OK;
     double *mean = rt->alloc((size_t)bytes);
     if (!mean) return rt_no_memory(a, bytes);
-    reduce_job j = {.t = REDUCE_TYPES[dtype], .op = RED_SUM, .x = x, .wide_out = mean, .outer = outer, .n = n, .inner = inner};
+    reduce_job j = {
+        .t = REDUCE_TYPES[dtype], .op = RED_SUM, .x = x, .wide_out = mean, .outer = outer, .n = n, .inner = inner};
     j.scale = (double)n;
     int status = reduce_run(&j, a);
     if (status == BURN_OK) {
         double left = (double)n - correction;
-        reduce_job v = {.t = REDUCE_TYPES[dtype], .op = RED_VAR, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
+        reduce_job v = {
+            .t = REDUCE_TYPES[dtype], .op = RED_VAR, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
         v.mean = mean;
         v.scale = left > 0 ? left : 0;
         status = reduce_run(&v, a);

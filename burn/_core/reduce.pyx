@@ -1,5 +1,8 @@
 # cython: language_level=3
-"""Kernels of the reductions: [outer, n, inner] over n gives [outer, inner]. The loops are in reduce.h and reduce_type.h."""
+"""Kernels of the reductions: [outer, n, inner] over n gives [outer, inner].
+
+The loops are in reduce.h and reduce_type.h.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t
@@ -10,12 +13,14 @@ cdef extern from "reduce.h" nogil:
         RED_SUM, RED_MEAN, RED_PROD, RED_VAR, RED_MAX_AT, RED_MIN_AT, RED_MAX, RED_MIN, RED_ANY, RED_ALL
     const char *LEVEL_NAME
     void rt_init(const burn_rt *services) noexcept
-    int reduce_values(reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a)
+    int reduce_values(reduce_op op, int dtype, const void *x, void *out,
+                      int64_t outer, int64_t n, int64_t inner, burn_args *a)
     int reduce_extreme(reduce_op op, int dtype, const void *x, void *out, void *at, int at_dtype,
                        int64_t outer, int64_t n, int64_t inner, burn_args *a)
     int reduce_flags(reduce_op op, int dtype, const void *x, void *out, int out_dtype,
                      int64_t outer, int64_t n, int64_t inner, burn_args *a)
-    int reduce_var(int dtype, const void *x, void *out, double correction, int64_t outer, int64_t n, int64_t inner, burn_args *a)
+    int reduce_var(int dtype, const void *x, void *out, double correction,
+                   int64_t outer, int64_t n, int64_t inner, burn_args *a)
 
 
 cdef int sum_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:

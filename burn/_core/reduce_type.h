@@ -1,10 +1,16 @@
 /* The reduce kernels of one dtype. reduce.h includes this file once a dtype, with these macros set:
-     T        type in memory            A     type that it is computed in (float for the half types, int32 for small ints)
-     V, M, L  vector of A, vector of ints as wide as A, and their lanes
-     LOAD(p), GET(p)  L elements, one element, as V and A      NONZERO(p)  whether an element counts as true
-     PUT(p, a)  stores an accumulator (double or int64)        MAXV, MINV  a > b ? a : b and a < b ? a : b
-     HSUM(v)  sum of the lanes     UNORD(a, b)  lanes where either is NaN
-     LOWEST, HIGHEST  start values of max and min              FLOATING  1 for float dtypes        FN(name)  name_dtype
+     T                type in memory
+     A                type that it is computed in: float for the half types, int32 for small integers
+     V, M, L          vector of A, vector of integers as wide as A, and their lanes
+     LOAD(p), GET(p)  L elements as V, one element as A
+     PUT(p, a)        stores a double
+     NONZERO(p)       whether an element counts as true
+     MAXV, MINV       a > b ? a : b and a < b ? a : b
+     UNORD(a, b)      lanes where either is NaN
+     HSUM(v)          sum of the lanes
+     LOWEST, HIGHEST  start values of max and min
+     FLOATING         1 for float dtypes
+     FN(name)         name_dtype
 
    A tile is n rows of w <= TILE columns, `stride` elements apart; it gives w accumulators. With w = 1 and stride = 1 it is
    one contiguous row. */
@@ -18,13 +24,24 @@
 #endif
 
 #if FLOATING
-/* Sum of x, or of (x - mean)^2 where sq: 8 vectors of running sums over 8192 elements, then double. mean is taken off in two
-   parts, as a mean of large values is not a float. */
+/* Sum of x, or of (x - mean)^2 where sq: 8 vectors of running sums over 8192 elements, then double. mean is taken off
+   in two parts, as a mean of large values is not a float. */
 VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
     const V hi = SPREAD(mean), lo = SPREAD(mean - (double)(A)mean);
     double total = 0;
     A rest = 0;
 #define TERM(v) ({ V d_ = (v); if (sq) { d_ = d_ - hi - lo; d_ = d_ * d_; } d_; })
+    if (n < 8 * L) { /* many short rows: little to set up */
+        V s = {0};
+        int64_t i = 0;
+        for (; i + L <= n; i += L) s += TERM(LOAD(x + i));
+        for (; i < n; i++) {
+            A d = GET(x + i);
+            if (sq) d = d - hi[0] - lo[0], d = d * d;
+            rest += d;
+        }
+        return (double)HSUM(s) + rest;
+    }
     for (int64_t b = 0; b < n; b += 8192) {
         const T *p = x + b;
         int64_t len = i64_min(8192, n - b), i = 0;
@@ -51,10 +68,11 @@ VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
     return total + rest;
 }
 
-/* The same down the columns: 8 rows as a tree, up to 16 such trees into an L1 tile, tiles into doubles: the error grows with
-   n / 128 only. */
+/* The same down the columns: 8 rows as a tree, up to 16 such trees into an L1 tile, tiles into doubles: the error grows
+   with n / 128 only. */
 VINL void FN(sum_cols)(const T *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc, const int sq) {
-    A part[TILE] __attribute__((aligned(64))), hi_w[TILE] __attribute__((aligned(64))), lo_w[TILE] __attribute__((aligned(64)));
+    A part[TILE] __attribute__((aligned(64))), hi_w[TILE] __attribute__((aligned(64))),
+        lo_w[TILE] __attribute__((aligned(64)));
     int64_t whole = w / L * L;
     for (int64_t c = 0; c < w; c++) {
         acc[c].d = 0;
@@ -257,7 +275,8 @@ VINL void FN(value_cols)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t
         int64_t c = 0;
         for (; rows == 8 && c < whole; c += L, p += L) {
             if ((c * sizeof(T) & 63) == 0) for (int q = 8; q < 16; q++) v_prefetch(p + q * stride);
-            V a = LOAD(p), b = LOAD(p + stride), d = LOAD(p + 2 * stride), e = LOAD(p + 3 * stride), m = *(V *)(best + c);
+            V a = LOAD(p), b = LOAD(p + stride), d = LOAD(p + 2 * stride), e = LOAD(p + 3 * stride),
+              m = *(V *)(best + c);
             V f = LOAD(p + 4 * stride), g = LOAD(p + 5 * stride), h = LOAD(p + 6 * stride), i = LOAD(p + 7 * stride);
             m = BETTER(BETTER(BETTER(BETTER(a, b), BETTER(d, e)), BETTER(BETTER(f, g), BETTER(h, i))), m);
 #if FLOATING
@@ -297,7 +316,7 @@ static void FN(join_values)(acc_t *into, const acc_t *from, int64_t w, int is_mi
         if (IS_NAN(b) || (is_min ? b < a : b > a)) into[c] = from[c];
     }
 }
-/* whether position j of x wins over position i: a NaN over a number, then the better value, then the earlier position */
+/* whether position j of x wins over position i: a NaN over a number, the better value, the earlier position */
 static int FN(wins)(const void *xv, int64_t i, int64_t j, int is_min) {
     A a = GET((const T *)xv + i), b = GET((const T *)xv + j);
     if (IS_NAN(a) || IS_NAN(b)) return IS_NAN(b) && (!IS_NAN(a) || j < i);
@@ -335,14 +354,25 @@ static void FN(put)(void *out, const acc_t *acc, int64_t w, double n) {
 #else
     int64_t k = (int64_t)n;
     int wide = (T)-1 > 0 && sizeof(T) == 8; /* only there the sum needs bit 63 as a digit */
-    for (int64_t c = 0; c < w; c++) y[c] = (T)(k <= 1 ? acc[c].i : wide ? (int64_t)(acc[c].u / (uint64_t)k) : acc[c].i / k);
+    for (int64_t c = 0; c < w; c++)
+        y[c] = (T)(k <= 1 ? acc[c].i : wide ? (int64_t)(acc[c].u / (uint64_t)k) : acc[c].i / k);
 #endif
 }
 
 static const reduce_type FN(reduce) = {
-    .size = sizeof(T), .floating = FLOATING, .sum = FN(sum_tile), .prod = FN(prod_tile), .max_at = FN(max_tile), .min_at = FN(min_tile),
-    .max = FN(max_value_tile), .min = FN(min_value_tile), .any = FN(any_tile), .all = FN(all_tile), .join_values = FN(join_values),
-    .wins = FN(wins), .put = FN(put),
+    .size = sizeof(T),
+    .floating = FLOATING,
+    .sum = FN(sum_tile),
+    .prod = FN(prod_tile),
+    .max_at = FN(max_tile),
+    .min_at = FN(min_tile),
+    .max = FN(max_value_tile),
+    .min = FN(min_value_tile),
+    .any = FN(any_tile),
+    .all = FN(all_tile),
+    .join_values = FN(join_values),
+    .wins = FN(wins),
+    .put = FN(put),
 #if FLOATING
     .var = FN(var_tile),
 #endif

@@ -21,12 +21,14 @@ VINL void FN(scatter_each)(const scatter_block *b, const enum scatter_mode mode,
         return;
     }
     if (b->w == 1 && b->inner == 1) {
-        for (int64_t j = 0; j < b->k; j++) FN(put)(out + index_at(b->idx, wide, b->at + j * b->idx_row) * b->pitch, (U)VALUE(v[j]), mode);
+        for (int64_t j = 0; j < b->k; j++)
+            FN(put)(out + index_at(b->idx, wide, b->at + j * b->idx_row) * b->pitch, (U)VALUE(v[j]), mode);
         return;
     }
     for (int64_t j = 0; j < b->k; j++, v += b->inner)
         for (int64_t c = 0; c < b->w; c++)
-            FN(put)(out + index_at(b->idx, wide, b->at + j * b->idx_row + c * b->idx_col) * b->pitch + c, (U)VALUE(v[c]), mode);
+            FN(put)(out + index_at(b->idx, wide, b->at + j * b->idx_row + c * b->idx_col) * b->pitch + c,
+                    (U)VALUE(v[c]), mode);
 }
 
 static void FN(scatter)(const scatter_block *b) {

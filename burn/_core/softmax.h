@@ -1,5 +1,5 @@
-/* softmax and log_softmax over the middle axis of [outer, n, inner], forward and backward. The kernels of each dtype are in
-   softmax_type.h; here they are made and driven. */
+/* softmax and log_softmax over the middle axis of [outer, n, inner], forward and backward. The kernels of each dtype
+   are in softmax_type.h; here they are made and driven. */
 #pragma once
 #include "runtime.h"
 #include "vmath.h"
@@ -11,7 +11,8 @@ typedef struct {
     int size, wide, lanes; /* bytes an element in memory and in the tile, lanes a vector */
     /* by softmax_op; a = x or y, b = gradient of the backward kernels */
     void (*rows[4])(const void *a, const void *b, void *out, int64_t rows, int64_t n, int stream);
-    void (*cols[4])(const void *a, const void *b, void *out, int64_t n, int64_t w, int64_t stride, int stream, void *tile);
+    void (*cols[4])(const void *a, const void *b, void *out, int64_t n, int64_t w, int64_t stride, int stream,
+                    void *tile);
 } softmax_type;
 
 VINL vd vd_exp(vd x) {
@@ -91,7 +92,8 @@ VINL void vd_stream(double *p, vd v) { vf_stream((float *)p, (vf)v); }
 #include "softmax_type.h"
 
 static const softmax_type *const SOFTMAX_TYPES[DT_COUNT] = {
-    [DT_F64] = &softmax_f64, [DT_F32] = &softmax_f32, [DT_FLEX32] = &softmax_f32, [DT_F16] = &softmax_f16, [DT_BF16] = &softmax_bf16,
+    [DT_F64] = &softmax_f64, [DT_F32] = &softmax_f32,   [DT_FLEX32] = &softmax_f32,
+    [DT_F16] = &softmax_f16, [DT_BF16] = &softmax_bf16,
 };
 
 enum softmax_op { SOFTMAX, LOG_SOFTMAX, SOFTMAX_BWD, LOG_SOFTMAX_BWD };
@@ -119,19 +121,23 @@ static void softmax_narrow(const softmax_job *j, int64_t at, char *row) {
     for (int64_t c = 0; c < j->inner; c++) {
         int64_t at_c = at + c * size;
         for (int k = 0; k < (j->op >= SOFTMAX_BWD ? 2 : 1); k++)
-            for (int64_t r = 0; r < j->n; r++) memcpy(row + k * bytes + r * size, in[k] + at_c + r * j->inner * size, (size_t)size);
+            for (int64_t r = 0; r < j->n; r++)
+                memcpy(row + k * bytes + r * size, in[k] + at_c + r * j->inner * size, (size_t)size);
         j->t->rows[j->op](row, row + bytes, row + 2 * bytes, 1, j->n, 0);
-        for (int64_t r = 0; r < j->n; r++) memcpy(j->out + at_c + r * j->inner * size, row + 2 * bytes + r * size, (size_t)size);
+        for (int64_t r = 0; r < j->n; r++)
+            memcpy(j->out + at_c + r * j->inner * size, row + 2 * bytes + r * size, (size_t)size);
     }
 }
 
 static void softmax_column_task(void *ctx, int64_t i) {
     softmax_job *j = ctx;
     const softmax_type *t = j->t;
-    int64_t per = ceil_div(j->inner, j->tiles), o = i / per, c = i % per * j->tiles, w = i64_min(j->tiles, j->inner - c);
+    int64_t per = ceil_div(j->inner, j->tiles), o = i / per, c = i % per * j->tiles,
+            w = i64_min(j->tiles, j->inner - c);
     int64_t at = (o * j->n * j->inner + c) * t->size, copies = j->op >= SOFTMAX_BWD ? 2 : 1;
     int narrow = j->inner < 2 * t->lanes;
-    size_t bytes = narrow ? (size_t)(3 * j->n * t->size) : (size_t)(copies * j->n * ceil_div(w, t->lanes) * t->lanes * t->wide);
+    size_t bytes =
+        narrow ? (size_t)(3 * j->n * t->size) : (size_t)(copies * j->n * ceil_div(w, t->lanes) * t->lanes * t->wide);
     void *tile = rt->alloc(bytes);
     if (!tile) {
         j->failed = 1; /* every writer writes the same */
@@ -143,8 +149,8 @@ static void softmax_column_task(void *ctx, int64_t i) {
 }
 
 /* out = softmax of a, or the gradient of its input from a = output and b = gradient of the output */
-static int softmax_run(enum softmax_op op, int dtype, const void *a, const void *b, void *out, int64_t outer, int64_t n, int64_t inner,
-                       burn_args *args) {
+static int softmax_run(enum softmax_op op, int dtype, const void *a, const void *b, void *out, int64_t outer, int64_t n,
+                       int64_t inner, burn_args *args) {
     const softmax_type *t = SOFTMAX_TYPES[dtype];
     int64_t work = outer * n * inner, bytes = work * t->size;
     softmax_job j = {.t = t, .op = op, .a = a, .b = b ? b : a, .out = out, .outer = outer, .n = n, .inner = inner};

@@ -1,5 +1,8 @@
 # cython: language_level=3
-"""Kernels of softmax and log_softmax over the middle axis of [outer, n, inner]. The loops are in softmax.h and softmax_type.h."""
+"""Kernels of softmax and log_softmax over the middle axis of [outer, n, inner].
+
+The loops are in softmax.h and softmax_type.h.
+"""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from burn._core.abi cimport *
@@ -9,8 +12,8 @@ cdef extern from "softmax.h" nogil:
         SOFTMAX, LOG_SOFTMAX, SOFTMAX_BWD, LOG_SOFTMAX_BWD
     const char *LEVEL_NAME
     void rt_init(const burn_rt *services) noexcept
-    int softmax_run(softmax_op op, int dtype, const void *a, const void *b, void *out, int64_t outer, int64_t n, int64_t inner,
-                    burn_args *args)
+    int softmax_run(softmax_op op, int dtype, const void *a, const void *b, void *out,
+                    int64_t outer, int64_t n, int64_t inner, burn_args *args)
 
 
 cdef int softmax_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:

@@ -4,9 +4,9 @@
      STREAM(p, v)   STORE past the cache       EXP, HSUM, MAXV   functions of V
      FN(name)       name_dtype
 
-   A row that lies in L1 is read three times: largest value, exponentials and their sum, output. The output pass of a row runs
-   inside the exponential pass of the next one, so that loads, arithmetic and stores overlap instead of taking turns.
-   Nothing is special about infinities: a row with NaN or +inf, or of -inf only, meets inf - inf and becomes NaN. */
+   A row that lies in L1 is read three times: largest value, exponentials and their sum, output. The output pass of a
+   row runs inside the exponential pass of the next one, so that loads, arithmetic and stores overlap instead of taking
+   turns. Nothing is special about infinities: a row with NaN or +inf, or of -inf only, meets inf - inf: NaN. */
 
 #define SPREAD(a) ((A)(a) - (V){0})
 #define ROW_MAX ((int64_t)(32768 / sizeof(A)))
@@ -21,7 +21,8 @@ VINL V FN(result)(const FN(waiting) *w, int64_t i, const int as_log) {
 VINL void FN(finish)(const FN(waiting) *w, int64_t i, int64_t n, int stream, const int as_log) {
     for (; i + L <= n; i += L) PUTV(w->y + i, FN(result)(w, i, as_log), stream);
     if (i == n) return;
-    STORE_N(w->y + i, as_log ? LOAD_N(w->x + i, n - i) - w->shift - w->scale : *(const V *)(w->e + i) * w->scale, n - i);
+    STORE_N(w->y + i, as_log ? LOAD_N(w->x + i, n - i) - w->shift - w->scale : *(const V *)(w->e + i) * w->scale,
+            n - i);
 }
 
 /* the largest element; one of several where there is a NaN, which the sum then finds */
@@ -73,8 +74,8 @@ VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting)
     return HSUM(s0 + s1);
 }
 
-/* rows longer than L1: the exponentials wait in y itself; where that is shorter than A they would lose digits and are computed
-   again instead */
+/* rows longer than L1: the exponentials wait in y itself; where that is shorter than A they would lose digits and are
+   computed again instead */
 VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log) {
     const int keep = sizeof(T) == sizeof(A) && !as_log;
     V shift = SPREAD(FN(largest)(x, n));
@@ -129,7 +130,8 @@ VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream
 
 /* w columns of n rows `stride` apart. They are first copied together: columns of a wide matrix share few cache sets.
    tile holds n rows of w rounded up to whole vectors. */
-VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t stride, int stream, A *tile, const int as_log) {
+VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
+                           const int as_log) {
     int64_t wide = (w + L - 1) / L * L;
     A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64)));
     for (int64_t c = 0; c < wide; c++) shift[c] = -INFINITY, sum[c] = 0;
@@ -202,7 +204,9 @@ VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, i
         }
         if (r) {
             for (i = done; i + L <= n; i += L) OUT(0);
-            if (i < n) STORE_N(dx - n + i, FN(bwd_value)(LOAD_N(y - n + i, n - i), LOAD_N(g - n + i, n - i), last, as_log), n - i);
+            if (i < n)
+                STORE_N(dx - n + i, FN(bwd_value)(LOAD_N(y - n + i, n - i), LOAD_N(g - n + i, n - i), last, as_log),
+                        n - i);
         }
 #undef SUM
 #undef OUT
@@ -211,7 +215,8 @@ VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, i
     if (stream) v_fence();
 }
 
-VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int64_t stride, int stream, A *tile, const int as_log) {
+VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
+                       const int as_log) {
     int64_t wide = (w + L - 1) / L * L;
     A sum[COLUMNS] __attribute__((aligned(64))) = {0};
     for (int64_t r = 0; r < n; r++) {
@@ -249,16 +254,20 @@ static void FN(grad_rows)(const void *y, const void *g, void *dx, int64_t rows, 
 static void FN(log_grad_rows)(const void *y, const void *g, void *dx, int64_t rows, int64_t n, int stream) {
     FN(bwd_rows)(y, g, dx, rows, n, stream, 1);
 }
-static void FN(fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+static void FN(fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream,
+                         void *tile) {
     FN(softmax_cols)(x, y, n, w, stride, stream, tile, 0);
 }
-static void FN(log_fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+static void FN(log_fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream,
+                             void *tile) {
     FN(softmax_cols)(x, y, n, w, stride, stream, tile, 1);
 }
-static void FN(grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+static void FN(grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream,
+                          void *tile) {
     FN(bwd_cols)(y, g, dx, n, w, stride, stream, tile, 0);
 }
-static void FN(log_grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream, void *tile) {
+static void FN(log_grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream,
+                              void *tile) {
     FN(bwd_cols)(y, g, dx, n, w, stride, stream, tile, 1);
 }
 static const softmax_type FN(softmax) = {

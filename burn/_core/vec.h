@@ -5,10 +5,10 @@
      BURN_LEVEL 2   VW 4    SSE4.2: no fused multiply-add (vf_fma is a product and a sum), tails through a small buffer
      BURN_LEVEL 0   VW 4    any processor: GCC vector types only, lane loops where an instruction would be needed
 
-   vf, vi, vu are VW lanes of float, int32, uint32; vd is VD = VW/2 lanes of double. Arithmetic, shifts and bit operations
-   are plain C operators on these types (`>>` is arithmetic on vi, logical on vu; a cast between them keeps the bits);
-   functions exist only for what C has no operator for. vm is a lane mask: make it with the comparisons, use it with the selects.
-   Nothing here changes rounding modes or flushes denormals. */
+   vf, vi, vu are VW lanes of float, int32, uint32; vd is VD = VW/2 lanes of double. Arithmetic, shifts and bit
+   operations are plain C operators on these types (`>>` is arithmetic on vi, logical on vu; a cast between them keeps
+   the bits); functions exist only for what C has no operator for. vm is a lane mask: make it with the comparisons,
+   use it with the selects. Nothing here changes rounding modes or flushes denormals. */
 #pragma once
 #include <math.h>
 #include <stddef.h>
@@ -41,7 +41,8 @@ typedef float vf_un __attribute__((vector_size(4 * VW), aligned(4), may_alias));
 typedef int32_t vi_un __attribute__((vector_size(4 * VW), aligned(4), may_alias));
 typedef double vd_un __attribute__((vector_size(8 * VD), aligned(8), may_alias));
 
-/* ---- constants, loads, stores. bc broadcasts; _n forms touch only the first n lanes (0 < n < VW), others read as 0 */
+/* ---- constants, loads, stores. bc broadcasts; _n forms touch only the first n lanes (0 < n < VW), others read as 0
+   */
 VINL vf bc(float x) { return x - (vf){0}; }
 VINL vi bci(int32_t x) { return x - (vi){0}; }
 VINL vd bcd(double x) { return x - (vd){0}; }
@@ -208,7 +209,8 @@ VINL vf vf_trunc(vf a) { return V_ROUND(a, 11); }
 VINL vf vf_copysign(vf mag, vf sign) { return (vf)(((vi)mag & 0x7fffffff) | ((vi)sign & (int32_t)0x80000000)); }
 #endif
 
-/* x * 2^n for an integral n in [-252, 254]: right through overflow, underflow and denormals (double rounding aside) */
+/* x * 2^n for an integral n in [-252, 254]: right through overflow, underflow and denormals (double rounding aside)
+   */
 #if BURN_LEVEL == 4
 VINL vf vf_scale(vf x, vf n) { return (vf)_mm512_scalef_ps((__m512)x, (__m512)n); }
 #else

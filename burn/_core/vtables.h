@@ -1,7 +1,8 @@
 /* Coefficients of vmath.h: piecewise polynomials for AVX-512, 32 sets each, so that a coefficient of 16 lanes is one
-   two-register permute (vpermt2ps). Row 0 of VT_TANH and VT_ERF holds the centres; they lie where the function is within
-   1/500 ulp of a float, so the constant term costs no rounding. Their index is (exponent, two mantissa bits) modulo 32.
-   VT_GELU and VT_GELU_TANH give max(x, 0) - gelu(x) over 32 intervals of width 1/4 in |x|. Weighted minimax fits. */
+   two-register permute (vpermt2ps). Row 0 of VT_TANH and VT_ERF holds the centres; they lie where the function is
+   within 1/500 ulp of a float, so the constant term costs no rounding. Their index is (exponent, two mantissa bits)
+   modulo 32. VT_GELU and VT_GELU_TANH give max(x, 0) - gelu(x) over 32 intervals of width 1/4 in |x|. Weighted
+   minimax fits. */
 #pragma once
 #if BURN_LEVEL == 4
 static const float VT_TANH[7][32] __attribute__((aligned(64))) = {

@@ -20,7 +20,7 @@ from burn._ops.registry import (
     number,
 )
 from burn._ops.rule import compile_rule, python_rule
-from burn.errors import DTypeError, ShapeError
+from burn.errors import ArgumentError, DTypeError, ShapeError
 from burn.tensor.dtype import DType
 
 BOOL_CODE = DType.Bool.code
@@ -232,9 +232,8 @@ for _op, _grads, _inputs in _RULES:
     _op.rule = compile_rule(_grads, _inputs, OPS)
 
 
-def mask_where(x, mask, value):
+def mask_where(x, mask, value, name="mask_where"):
     """value where mask is true, x elsewhere; the three broadcast."""
-    name = "mask_where"
     check_tensor(name, x)
     check_kind(name, check_tensor(name, mask, "mask"), BOOL, "mask")
     check_same(name, x, check_tensor(name, value, "value"), "value")
@@ -246,8 +245,9 @@ def mask_where(x, mask, value):
 
 def mask_fill(x, mask, value):
     """A number where mask is true, x elsewhere."""
+    check_tensor("mask_fill", x)
     fill = core.make_scalar(x._dtype, x._slot, 0, *number("mask_fill", x, value, "value")).reshape([1] * x.ndim)
-    return mask_where(x, mask, fill)
+    return mask_where(x, mask, fill, "mask_fill")
 
 
 def clamp(x, low, high, name="clamp"):
@@ -262,7 +262,7 @@ def clamp(x, low, high, name="clamp"):
         low = int_range(x._dtype)[0] if low is None else low
         high = int_range(x._dtype)[1] if high is None else high
     if low > high:
-        raise ValueError(f"[{name}] 'min' must not exceed 'max', got {low} and {high}")
+        raise ArgumentError(f"[{name}] 'min' must not exceed 'max', got {low} and {high}")
     ends = [
         core.make_scalar(x._dtype, x._slot, 0, *number(name, x, v, which)).reshape([1] * x.ndim)
         for v, which in ((low, "min"), (high, "max"))

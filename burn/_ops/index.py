@@ -8,7 +8,7 @@ from burn._ops.movement import _copy, contiguous, zeros
 from burn._ops.reduce import fold
 from burn._ops.registry import ANY, INT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
-from burn.errors import DTypeError, DeviceError, ShapeError
+from burn.errors import ArgumentError, DeviceError, DTypeError, ShapeError
 from burn.tensor.dtype import DType
 
 _gather = define("gather", "index", kinds=ANY, n_in=2, attrs=("dim",))
@@ -58,14 +58,14 @@ def select(x, axis, indices):
 def scatter_into(target, axis, indices, values, mode=1):
     """Writes values at indices into target's own memory (a fresh contiguous tensor); nothing is recorded."""
     outer, n, inner = fold(target._dims, axis)
-    _scatter.write((values, indices), target, (outer, n, inner, values._dims[axis], mode))
+    _scatter.write((values, indices), target, (outer, n, inner, values._dims[axis], mode), (), axis)
     return target
 
 
 def select_into(target, axis, indices, values, mode=1):
     """Writes slices at the positions of an axis into target's own memory; nothing is recorded."""
     outer, n, inner = fold(target._dims, axis)
-    _select_assign.write((values, indices), target, (outer, n, inner, indices._size, mode))
+    _select_assign.write((values, indices), target, (outer, n, inner, indices._size, mode), (), axis)
     return target
 
 
@@ -100,7 +100,10 @@ def select_assign(x, axis, indices, values, update):
 
 
 def _scattered(name, write, x, axis, indices, values, update):
-    mode = MODES[update if isinstance(update, str) else update.name]
+    word = update if isinstance(update, str) else getattr(update, "name", update)
+    if word not in MODES:
+        raise ArgumentError(f"[{name}] 'update' must be one of {', '.join(MODES)}, got {update!r}")
+    mode = MODES[word]
     out = write(_fresh_copy(x, values), axis, contiguous(indices), values, mode)
     _scatter_step.record((x, values, indices), out, (name, axis, mode))
     return out

@@ -3,6 +3,7 @@
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.registry import BOOL, FLOAT, INT, OPS, check_tensor, define, is_number
+from burn.errors import DivisionByZeroError
 
 _SYMBOLS = {"truediv": "/", "floordiv": "//", "pow": "**", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
 
@@ -36,8 +37,11 @@ def _floordiv(op, x, y):
     if first._kind == FLOAT:
         return ew.floor(ew.div(x, y))
     x, y = _as_tensors("floordiv", x, y)
-    # exact: what remains after the remainder is divisible
-    return ew.div(ew.sub(x, ew.remainder(x, y)), y)
+    try:
+        rest = ew.remainder(x, y)
+    except DivisionByZeroError as e:
+        raise DivisionByZeroError(str(e).replace("[remainder]", "[floordiv]")) from None
+    return ew.div(ew.sub(x, rest), y)  # exact: what is left of the remainder is divisible
 
 
 def _pow(op, x, y):

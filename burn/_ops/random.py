@@ -1,7 +1,7 @@
 """Random numbers: counter-based, so that a seed gives the same numbers on every backend and with any number of threads."""
 
 from burn._ops.registry import NUMERIC, define
-from burn.errors import DTypeError
+from burn.errors import ArgumentError, DTypeError
 from burn.tensor.dtype import DType
 
 _uniform = define("uniform", "random", kinds=NUMERIC, n_in=0, attrs=("low", "high"))
@@ -20,14 +20,14 @@ def _draw(op, shape, dtype, device, floats):
 def uniform(shape, low, high, dtype, device):
     """Uniform on [low, high)."""
     if not low < high:
-        raise ValueError(f"[random] 'low' must be below 'high', got {low} and {high}")
+        raise ArgumentError(f"[random] 'low' must be below 'high', got {low} and {high}")
     return _draw(_uniform, shape, dtype, device, (float(low), float(high)))
 
 
 def normal(shape, mean, std, dtype, device):
     """Normal deviates."""
     if not std >= 0:
-        raise ValueError(f"[random] 'std' must not be negative, got {std}")
+        raise ArgumentError(f"[random] 'std' must not be negative, got {std}")
     if not dtype.is_float:
         from burn._ops.elementwise import cast
 
@@ -38,7 +38,7 @@ def normal(shape, mean, std, dtype, device):
 def bernoulli(shape, p, dtype, device):
     """1 with probability p, else 0."""
     if not 0 <= p <= 1:
-        raise ValueError(f"[random] 'p' must lie in 0..1, got {p}")
+        raise ArgumentError(f"[random] 'p' must lie in 0..1, got {p}")
     if dtype.is_bool:
         raise DTypeError("[random] 'dtype' must be Float or Int, got bool; compare a uniform tensor instead")
     return _draw(_bernoulli, shape, dtype, device, (float(p),))

@@ -3,7 +3,7 @@
 import operator
 
 from burn._core import core
-from burn.errors import AutodiffError, DeviceError, DTypeError, KindError, ShapeError
+from burn.errors import AutodiffError, DeviceError, DTypeError, KindError, NumberOverflowError, ShapeError
 from burn.tensor.dtype import DType, Kind
 
 OPS = {}
@@ -38,7 +38,7 @@ def check_kind(op, x, mask, name="self"):
         remedy = {FLOAT: "call float() first", INT: "call int() first", BOOL: "compare, or call bool() first"}.get(
             mask, "call int() or float() first"
         )
-        raise KindError(f"[{op}] '{name}' must be a {kinds_text(mask)} tensor, got {kind} ({x.dtype.name}); {remedy}")
+        raise KindError(f"[{op}] '{name}' must be of kind {kinds_text(mask)}, got {kind} ({x.dtype.name}); {remedy}")
 
 
 def check_same(op, x, y, name="other"):
@@ -94,7 +94,7 @@ def number(op, x, value, name="other"):
         try:
             return (float(whole) if real is None else real), 0
         except OverflowError:
-            raise OverflowError(f"[{op}] '{name}' does not fit a float, got {value}") from None
+            raise NumberOverflowError(f"[{op}] '{name}' does not fit a float, got {value}") from None
     if whole is None:
         if not real.is_integer():
             raise DTypeError(
@@ -105,7 +105,7 @@ def number(op, x, value, name="other"):
         return 0.0, int(whole != 0)
     low, high = int_range(x._dtype)
     if not low <= whole <= high:
-        raise OverflowError(f"[{op}] '{name}' must lie in {low}..{high} for dtype {x.dtype.name}, got {whole}")
+        raise NumberOverflowError(f"[{op}] '{name}' must lie in {low}..{high} for dtype {x.dtype.name}, got {whole}")
     return 0.0, whole - (1 << 64) if whole >= 1 << 63 else whole
 
 

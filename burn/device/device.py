@@ -7,7 +7,7 @@ import threading
 from burn._core import core
 from burn.device.listing import Devices, DeviceType
 from burn.device.settings import DeviceConfig, DeviceSettings, SettingsBox
-from burn.errors import AutodiffError, DeviceError
+from burn.errors import ArgumentError, AutodiffError, DeviceError
 from burn.tensor.dtype import DType
 
 __all__ = ["Device", "GradientCheckpointingStrategy"]
@@ -195,7 +195,7 @@ class Device:
     def seed(self, seed):
         """Seeds the random numbers of this backend: initialisation, dropout and shuffling follow. Mirrors `Device::seed`."""
         if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
-            raise ValueError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
+            raise ArgumentError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
         backend = self._backend
         with backend.lock:
             backend.seed, backend.offset = seed, 0

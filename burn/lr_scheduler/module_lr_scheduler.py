@@ -27,8 +27,8 @@ class ModuleLearningRate:
 
     Example:
         >>> rate = ModuleLearningRate(0.001).with_group(ParamGroup.from_predicate("backbone"), 0.1)
-        >>> rate.lr_from_param(ParamId(1), "backbone.weight"), rate.lr_from_param(ParamId(2), "head.weight"), rate.base()
-        (0.1, 0.001, 0.001)
+        >>> rate.lr_from_param(ParamId(1), "backbone.weight"), rate.lr_from_param(ParamId(2), "head.weight")
+        (0.1, 0.001)
     """
 
     def __init__(self, lr: float) -> None:

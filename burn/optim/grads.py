@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from burn.errors import AutodiffError
 from burn.module import ModuleVisitor, Param, ParamId
 from burn.tensor import Tensor
 
@@ -25,7 +26,7 @@ class GradientsParams:
         >>> grads = model(Tensor.ones([1, 2], device)).sum().backward()
         >>> grads = GradientsParams.from_grads(grads, model)
         >>> len(grads), grads.get(model.weight.id).shape
-        (2, Shape([2, 1]))
+        (2, [2, 1])
     """
 
     def __init__(self) -> None:
@@ -68,8 +69,6 @@ class GradientsParams:
             AutodiffError: if `tensor` has autodiff.
         """
         if tensor.is_autodiff():
-            from burn.errors import AutodiffError
-
             raise AutodiffError(
                 "[register] 'tensor' must be without autodiff, got an autodiff tensor; use tensor.inner()"
             )

@@ -49,8 +49,7 @@ class ModuleOptimizer:
         grad_clipping: clipping of each gradient, if any.
 
     Example:
-        >>> from burn._core import core
-from burn.device import Device
+        >>> from burn.device import Device
         >>> from burn.nn import LinearConfig
         >>> from burn.optim import AdamConfig, GradientsParams
         >>> device = Device.flex().autodiff()
@@ -282,7 +281,7 @@ class _Stepper(PathTracking, ModuleMapper):
             self._states.pop(id, None)
         else:
             self._states[id] = _Entry(state, device, tensor.ndim, group, path)
-        # With the parameter's own autodiff association; with_value makes it a leaf again where the parameter is trained.
+        # The parameter's autodiff association comes back; with_value makes it a leaf again where it is trained.
         return param.with_value(core.cut(tensor, value._ctx) if value._ctx else tensor)
 
 

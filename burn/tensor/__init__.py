@@ -16,6 +16,7 @@ from burn.tensor.dtype import DType as DType
 from burn.tensor.dtype import Float as Float
 from burn.tensor.dtype import Int as Int
 from burn.tensor.dtype import Kind as Kind
+from burn.tensor.indexing import IndexingUpdateOp as IndexingUpdateOp
 from burn.tensor.shape import Shape as Shape
 from burn.tensor.tensor import Tensor as Tensor
 

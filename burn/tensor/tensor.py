@@ -10,7 +10,7 @@ from burn._ops import elementwise as ew
 from burn._ops import movement, random
 from burn._ops.registry import FLOAT, number
 from burn.device import Device
-from burn.errors import AutodiffError, DataError, DTypeError, ShapeError
+from burn.errors import ArgumentError, AutodiffError, DataError, DTypeError, ShapeError
 from burn.tensor._math import MathMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
@@ -211,7 +211,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         if end is None:
             start, end = 0, start
         if step < 1:
-            raise ValueError(f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values")
+            raise ArgumentError(f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values")
         device, dtype = _options(device, dtype, Int, "arange")
         return movement.arange(start, max(0, -(-(end - start) // step)), step, dtype.code, device._slot, device._ctx)
 
@@ -230,7 +230,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             distribution: a `Distribution`.
 
         Raises:
-            ValueError: parameters that describe no distribution.
+            ArgumentError: parameters that describe no distribution.
         """
         device, dtype = _options(device, dtype, kind, "random")
         dims = as_shape(shape, "random")

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from burn import Device
 from burn.data.dataloader import (
     BatchDataLoader,
     Batcher,
@@ -280,3 +281,22 @@ def test_a_program_with_an_open_pass_ends(how):
         assert (
             program.returncode != 0 and errors.rstrip().endswith("KeyboardInterrupt") and errors.count("Traceback") == 1
         )
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_device_seed_fixes_the_orders(workers):
+    device = Device.flex().autodiff()
+    loader = DataLoaderBuilder(ListBatcher()).batch_size(20).num_workers(workers).shuffle().set_device(device)
+    loader = loader.build(numbers(20))
+    runs = []
+    for _ in range(2):
+        device.seed(3)
+        runs.append([list(loader), list(loader), list(loader.slice(0, 20))])
+    assert runs[0] == runs[1] and runs[0][0] != runs[0][1] != runs[0][2]
+    assert sorted(runs[0][0][0]) == list(range(20))
+
+
+def test_the_default_device_is_taken():
+    devices = []
+    list(DataLoaderBuilder(lambda items, device: devices.append(device)).build(numbers(1)))
+    assert devices == [Device.default()]

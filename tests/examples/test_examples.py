@@ -1,6 +1,7 @@
 """The examples as a user runs them, cut short."""
 
 import gzip
+import os
 import re
 import subprocess
 import sys
@@ -9,32 +10,36 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import burn
+
 ROOT = Path(__file__).parent.parent.parent
 
 
 def run(*args, expect=0):
+    # A script sees its own folder, not ours: it gets the burn that this test imports.
     result = subprocess.run(
-        [sys.executable, *map(str, args)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+        [sys.executable, *map(str, args)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        env=dict(os.environ, PYTHONPATH=str(Path(burn.__file__).parent.parent)),
+    )  # fmt: skip
     assert result.returncode == expect, result.stderr
     return result.stdout if expect == 0 else result.stderr
 
 
 def test_digits():
     pytest.importorskip("plotext")
-    out = run("examples/digits.py", "--epochs", 6)
-    assert out.count("items, loss") == 6 and "training loss" in out and "true \\ predicted" in out
+    out = run("examples/digits.py", "--epochs", 3)
+    assert out.count("items, loss") == 3 and "training loss" in out and "true \\ predicted" in out
     assert "saved, loaded again and found equal" in out
-    accuracy = float(re.search(r"test accuracy: ([\d.]+) %", out).group(1))
-    assert accuracy > 90
-    again = run("examples/digits.py", "--epochs", 6)
+    assert float(re.search(r"test accuracy: ([\d.]+) %", out).group(1)) > 70
+    again = run("examples/digits.py", "--epochs", 3)
     assert re.sub(r"trained in .*", "", out) == re.sub(r"trained in .*", "", again)
-    assert re.search(r"loss .*", run("examples/digits.py", "--epochs", 1, "--seed", 1)) != re.search(r"loss .*", out)
 
 
-def test_digits_without_plotext(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['plotext'] = None\n")
-    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import sitecustomize, runpy; runpy.run_path('examples/digits.py', run_name='__main__')"
+def test_digits_without_plotext():
+    program = (
+        "import runpy, sys; sys.modules['plotext'] = None\n"
+        "runpy.run_path('examples/digits.py', run_name='__main__')"
+    )
     errors = run("-c", program, expect=1)
     assert 'pip install "burn-dl[train]"' in errors
 
@@ -63,7 +68,9 @@ def test_mnist_resumes_bit_for_bit(small_mnist, tmp_path):
     out = run("examples/mnist.py", "--data", small_mnist, "--epochs", 2, "--save", tmp_path / "a", "--workers", 2)
     assert [epoch for epoch, _ in accuracies(out)] == ["1", "2"] and float(accuracies(out)[-1][1]) > 90
     run("examples/mnist.py", "--data", small_mnist, "--epochs", 1, "--save", tmp_path / "b")
-    resumed = run("examples/mnist.py", "--data", small_mnist, "--epochs", 2, "--resume", tmp_path / "b", "--save", tmp_path / "b")
+    resumed = run(
+        "examples/mnist.py", "--data", small_mnist, "--epochs", 2, "--resume", tmp_path / "b", "--save", tmp_path / "b"
+    )
     assert accuracies(resumed) == accuracies(out)[1:]
 
 

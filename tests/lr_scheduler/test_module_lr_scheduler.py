@@ -46,10 +46,16 @@ def test_later_groups_win():
 
 
 def test_record_files(tmp_path):
-    record = LrSchedulerRecord().with_scalar("big", Scalar.UInt(2**64 - 1)).with_scalar("rate", 0.25).with_scalar("on", True)
+    record = (
+        LrSchedulerRecord().with_scalar("big", Scalar.UInt(2**64 - 1)).with_scalar("rate", 0.25).with_scalar("on", True)
+    )
     record.save(tmp_path / "scheduler")
     again = LrSchedulerRecord.load(tmp_path / "scheduler.bpk")
-    assert again.scalar("big", int) == 2**64 - 1 and again.scalar("rate", float) == 0.25 and again.scalar("on", bool) is True
+    assert (
+        again.scalar("big", int) == 2**64 - 1
+        and again.scalar("rate", float) == 0.25
+        and again.scalar("on", bool) is True
+    )
     assert again.scalar("rate", int) is None and again.scalar("none", int) is None
     with pytest.raises(FileNotFoundError):
         LrSchedulerRecord.load(tmp_path / "none")

@@ -58,7 +58,7 @@ def test_extreme_norms(data, dtype, limit, expected):
 
 def test_infinities_raise_and_nan_stays():
     clip = GradientClippingConfig.Norm(1.0).init()
-    with pytest.raises(NonFiniteGradientError, match="parameter 'fc.weight'"):
+    with pytest.raises(NonFiniteGradientError, match=r"parameter 'fc\.weight'"):
         clip.clip_gradient(tensor([np.inf, 1.0]), "fc.weight")
     with pytest.raises(ArithmeticError, match="infinite element"):
         clip.clip_gradient(tensor([-np.inf]))

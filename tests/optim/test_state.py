@@ -67,5 +67,5 @@ def test_unknown_field_type():
     class Odd:
         name: str
 
-    with pytest.raises(TypeError, match="'7.name' must be a tensor"):
+    with pytest.raises(TypeError, match=r"'7\.name' must be a tensor"):
         dict(flatten(Odd("x"), "7"))

@@ -6,6 +6,7 @@ import math
 import os
 
 from burn._core import core
+from burn.errors import ArgumentError
 
 __all__ = ["available_levels", "level", "load_family", "set_num_threads", "threads_for_this_process"]
 
@@ -89,13 +90,13 @@ def set_num_threads(n):
         n: at least 1. More than the machine has is allowed, and slow.
 
     Raises:
-        ValueError: n is below 1.
+        ArgumentError: n is below 1.
 
     >>> import burn
     >>> burn.set_num_threads(burn.get_num_threads())
     """
     if not isinstance(n, int) or not 1 <= n <= 1024:
-        raise ValueError(f"[set_num_threads] 'n' must be an int in 1..1024, got {n!r}")
+        raise ArgumentError(f"[set_num_threads] 'n' must be an int in 1..1024, got {n!r}")
     core.set_threads(n)
 
 
