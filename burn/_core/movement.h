@@ -114,7 +114,7 @@ static void plane_strided(const plane *p) {
         char *y = p->y + r * p->y_row;
         int64_t x_col = p->x_col, y_col = p->y_col;
         BY_SIZE(
-            if (y_col == (int64_t)sizeof(T)) for (int64_t c = 0; c < p->cols; c++) ((T *)y)[c] = *(const T *)(x + c * x_col);
+            if (y_col == p->size) for (int64_t c = 0; c < p->cols; c++) ((T *)y)[c] = *(const T *)(x + c * x_col);
             else for (int64_t c = 0; c < p->cols; c++) *(T *)(y + c * y_col) = *(const T *)(x + c * x_col);
         )
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
+import numpy as np
+
 _F32 = struct.Struct("f")
 
 
@@ -15,14 +17,14 @@ def to_f32(value: float) -> float:
 
 def powi_f32(base: float, exponent: int) -> float:
     """`base ** exponent` by repeated squaring in single precision."""
-    result = 1.0
+    result, power = np.float32(1.0), np.float32(base)
     while True:
         if exponent & 1:
-            result = to_f32(result * base)
+            result = result * power
         exponent >>= 1
         if not exponent:
-            return result
-        base = to_f32(base * base)
+            return float(result)
+        power = power * power
 
 
 def finite(owner: str, name: str, value: float) -> float:

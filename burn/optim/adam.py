@@ -69,11 +69,13 @@ class AdamState:
 
 
 class Factors(NamedTuple):
-    """What the number of steps contributes: `1 - beta**time` of both moments, in single precision."""
+    """What the number of steps contributes, in single precision."""
 
     time: int
-    correction_1: float
-    correction_2: float
+    correction_1: float  # 1 - beta_1 ** time
+    correction_2: float  # 1 - beta_2 ** time
+    scale: float  # root of the second correction over the first
+    epsilon: float  # epsilon times the root of the second correction
 
 
 class AdaptiveMomentum:
@@ -89,7 +91,7 @@ class AdaptiveMomentum:
         self.rest_2 = to_f32(1.0 - self.beta_2)
         self.epsilon = to_f32(not_negative(owner, "epsilon", epsilon))
         self.amsgrad = amsgrad
-        self._factors = Factors(0, 0.0, 0.0)
+        self._factors = Factors(0, 0.0, 0.0, 0.0, 0.0)
 
     def factors(self, time: int) -> Factors:
         """Factors of step `time`; all parameters of a step share them."""
@@ -97,7 +99,9 @@ class AdaptiveMomentum:
         if factors.time != time:
             correction_1 = to_f32(1.0 - powi_f32(self.beta_1, time))
             correction_2 = to_f32(1.0 - powi_f32(self.beta_2, time))
-            self._factors = factors = Factors(time, correction_1, correction_2)
+            root = to_f32(correction_2**0.5)
+            scale, epsilon = to_f32(root / correction_1), to_f32(self.epsilon * root)
+            self._factors = factors = Factors(time, correction_1, correction_2, scale, epsilon)
         return factors
 
     def begin(self, tensor: Tensor, state: AdamState | None) -> AdaptiveMomentumState:
@@ -148,8 +152,7 @@ class Adam(Optimizer):
         old = rule.begin(tensor, state)
         factors = rule.factors(old.time + 1)
         # Both sides of the fraction are multiplied by the root of the second correction, as Burn does.
-        root = to_f32(factors.correction_2**0.5)
-        scale, epsilon = to_f32(root / factors.correction_1), to_f32(rule.epsilon * root)
+        scale, epsilon = factors.scale, factors.epsilon
         if not rule.amsgrad:
             penalty = self._decay.penalty if self._decay is not None else 0.0
             tensor, new = rule.fused(tensor, grad, old, (scale, 1.0, epsilon, 1.0, lr), penalty)

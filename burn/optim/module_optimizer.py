@@ -32,10 +32,10 @@ class _Group(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """State of one parameter; `group` is its place in the list of groups."""
+    """State of one parameter; `slot` is its device's in the core, `group` its place in the list of groups."""
 
     state: Any
-    device: Device
+    slot: int
     rank: int
     group: int
     path: str | None
@@ -221,7 +221,7 @@ class ModuleOptimizer:
                 f"[load_record] the state of parameter {path or id} must fit {type(optimizer).__name__}, but has no "
                 f"'{str(missing).removeprefix(prefix + '.')}'; load it into the optimizer that wrote it"
             ) from None
-        return _Entry(state, Device.default(), rank, group, path)
+        return _Entry(state, Device.default()._slot, rank, group, path)
 
     def __repr__(self) -> str:
         rules = ", ".join(type(group.optimizer).__name__ for group in self._groups)
@@ -271,16 +271,16 @@ class _Stepper(PathTracking, ModuleMapper):
         state = entry.state if entry is not None else None
         value = param.base()
         tensor = value.inner()
-        device = grad.device
-        if tensor.device != device:
-            tensor = tensor.to_device(device)
-        if entry is not None and entry.device != device:
-            state = optimizer.to_device(state, device)
+        slot = grad._slot
+        if tensor._slot != slot:
+            tensor = tensor.to_device(grad.device)
+        if entry is not None and entry.slot != slot:
+            state = optimizer.to_device(state, grad.device)
         tensor, state = optimizer.step(lr, tensor, grad, state)
         if state is None:
             self._states.pop(id, None)
         else:
-            self._states[id] = _Entry(state, device, tensor.ndim, group, path)
+            self._states[id] = _Entry(state, slot, tensor.ndim, group, path)
         # The parameter's autodiff association comes back; with_value makes it a leaf again where it is trained.
         return param.with_value(core.cut(tensor, value._ctx) if value._ctx else tensor)
 

@@ -37,8 +37,7 @@ def test_digits():
 
 def test_digits_without_plotext():
     program = (
-        "import runpy, sys; sys.modules['plotext'] = None\n"
-        "runpy.run_path('examples/digits.py', run_name='__main__')"
+        "import runpy, sys; sys.modules['plotext'] = None\nrunpy.run_path('examples/digits.py', run_name='__main__')"
     )
     errors = run("-c", program, expect=1)
     assert 'pip install "burn-dl[train]"' in errors

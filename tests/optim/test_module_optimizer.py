@@ -182,6 +182,17 @@ def test_a_parameter_without_gradient_is_not_touched():
     assert stepped.fc1.weight.val() is model.fc1.weight.val() and len(optimizer.to_record()) == 6
 
 
+def test_state_and_parameter_follow_the_device_of_the_gradient():
+    model, optimizer = Net(), AdamConfig().init()
+    model = train(model, optimizer, [0])
+    grads = make_grads(model, 1)
+    expected = optimizer.clone().step(0.01, model, make_grads(model, 1))
+    moved = optimizer.step(0.01, model, grads.to_device(Device.ndarray(), model))
+    assert moved.fc1.weight.val().device == Device.ndarray() and moved.fc1.weight.val().is_require_grad()
+    for a, b in zip(values(moved), values(expected)):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
 def test_gradients_of_another_module_are_refused():
     model, other = Net(), Net()
     optimizer = SgdConfig().init()
