@@ -1,6 +1,6 @@
 """Handwritten digits: trains a small network in seconds and shows how well it reads them.
 
-    python examples/digits.py [--seed 0] [--epochs 40] [--device flex]
+    python examples/digits.py [--seed 0] [--epochs 50] [--device flex]
 
 The images are in `examples/data`; `pip install "burn-dl[train]"` brings the progress bar and the plot.
 """
@@ -55,7 +55,7 @@ class Model(Module):
 class TrainingConfig(Config):
     model: ModelConfig = ModelConfig()
     optimizer: AdamConfig = AdamConfig()
-    epochs: int = 40
+    epochs: int = 50
     batch_size: int = 64
     learning_rate: float = 3e-3
 
@@ -154,4 +154,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("interrupted") from None

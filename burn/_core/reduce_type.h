@@ -24,7 +24,7 @@
 #endif
 
 #if FLOATING
-/* Sum of x, or of (x - mean)^2 where sq: 8 vectors of running sums over 2048 elements, then double. mean is taken off
+/* Sum of x, or of (x - mean)^2 where sq: 8 vectors of running sums, 32 terms each, then double. mean is taken off
    in two parts, as a mean of large values is not a float. */
 VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
     const V hi = SPREAD(mean), lo = SPREAD(mean - (double)(A)mean);
@@ -42,9 +42,9 @@ VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
         }
         return (double)HSUM(s) + rest;
     }
-    for (int64_t b = 0; b < n; b += 2048) {
+    for (int64_t b = 0; b < n; b += 256 * L) {
         const T *p = x + b;
-        int64_t len = i64_min(2048, n - b), i = 0;
+        int64_t len = i64_min(256 * L, n - b), i = 0;
         V s0 = {0}, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
         for (; i + 8 * L <= len; i += 8 * L, p += 8 * L) {
             for (int k = 0; k < (int)(8 * L * sizeof(T)); k += 64) v_prefetch((const char *)p + 2048 + k);

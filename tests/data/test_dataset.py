@@ -121,8 +121,8 @@ def test_bad_csv(tmp_path, text, message):
 def test_json_rows(tmp_path):
     path = tmp_path / "rows.json"
     path.write_text(
-        '{"column_str":"é","column_int":1,"column_bool":true,"column_float":2,"more":[1]}\n{"column_str":"b","column_int":2,'
-        '"column_bool":false}'
+        '{"column_str":"é","column_int":1,"column_bool":true,"column_float":2,"more":[1]}\n'
+        '{"column_str":"b","column_int":2,"column_bool":false}'
     )
     rows = list(InMemDataset.from_json_rows(path, Row))
     assert rows == [Row("é", 1, True, 2.0), Row("b", 2, False, None)] and isinstance(rows[0].column_float, float)

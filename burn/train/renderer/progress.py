@@ -58,22 +58,28 @@ class ProgressBar:
         if self._live:
             self._bar = _rich_bar(self._file)
         if self._bar is not None:
-            self._bar.start()
             self._task = self._bar.add_task(self.description, total=self.total, metrics="")
+            try:
+                self._bar.start()
+            except BaseException:  # an interrupt just now would leave the cursor hidden
+                self._bar.stop()
+                raise
         return self
 
     def __exit__(self, kind: type | None, *_: object) -> None:
-        if kind is None or self._live:
-            self._show()
-        if self._bar is not None:
-            self._bar.stop()
-        elif self._live:
-            self._file.write("\n")
+        try:
+            if kind is None or self._live:
+                self._show()
+        finally:
+            if self._bar is not None:
+                self._bar.stop()
+            elif self._live:
+                self._file.write("\n")
 
     def _show(self) -> None:
         metrics = ", ".join(f"{name} {value:.4f}" for name, value in self.means.items())
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.items, metrics=metrics)
+            self._bar.update(self._task, completed=self.items, metrics=metrics, refresh=True)
             return
         line = f"{self.description}: {self.items}/{self.total} items" + (f", {metrics}" if metrics else "")
         self._file.write(f"\r{line}" if self._live else f"{line}\n")
@@ -88,4 +94,5 @@ def _rich_bar(file: TextIO) -> Any:
     except ImportError:
         return None
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[metrics]}")
-    return Progress(*columns, TimeElapsedColumn(), console=Console(file=file), refresh_per_second=20)
+    # update() redraws: no thread of rich's own has to be started and joined for each bar.
+    return Progress(*columns, TimeElapsedColumn(), console=Console(file=file), auto_refresh=False)
