@@ -45,7 +45,8 @@ static void *heap_fresh(size_t bytes) {
     char *block = (char *)(((uintptr_t)raw + HUGE_BLOCK - 1) & ~(uintptr_t)(HUGE_BLOCK - 1));
     size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + page - 1) & ~(page - 1);
     if (block > raw) munmap(raw, (size_t)(block - raw));
-    if (raw + bytes + HUGE_BLOCK > block + used) munmap(block + used, (size_t)(raw + bytes + HUGE_BLOCK - block - used));
+    char *end = raw + bytes + HUGE_BLOCK;
+    if (end > block + used) munmap(block + used, (size_t)(end - block - used));
 #ifdef MADV_HUGEPAGE
     madvise(block, used, MADV_HUGEPAGE);
 #endif
@@ -62,7 +63,7 @@ static size_t heap_trim(void) {
     size_t freed = 0;
     for (int c = 0; c < ALLOC_CLASSES; c++)
         for (;;) {
-            size_t rounded = c == 0 ? 64 : ((size_t)64 << ((c - 1) / 4)) + (size_t)((c - 1) % 4 + 1) * ((size_t)16 << ((c - 1) / 4));
+            size_t base = (size_t)64 << (c ? (c - 1) / 4 : 0), rounded = c ? base + (size_t)((c - 1) % 4 + 1) * (base / 4) : 64;
             heap_lock();
             void *p = heap.free_list[c];
             if (p) { heap.free_list[c] = *(void **)p; heap.cached -= rounded; heap.cached_blocks--; }

@@ -6,13 +6,13 @@ storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch),
 (Node, Gradients, backward), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_IsValid
 from cpython.buffer cimport PyBUF_WRITABLE, PyBUF_FORMAT
 from cpython.mem cimport PyMem_Malloc, PyMem_Realloc, PyMem_Free
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset, strcmp
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.string cimport memcpy, strcmp
 from libc.math cimport isfinite
 from abi cimport *
 

@@ -125,7 +125,9 @@ cdef extern from *:
     """
     typedef struct { int32_t device_type, device_id; } dl_device;
     typedef struct { uint8_t code, bits; uint16_t lanes; } dl_dtype;
-    typedef struct { void *data; dl_device device; int32_t ndim; dl_dtype dtype; int64_t *shape, *strides; uint64_t byte_offset; } dl_tensor;
+    typedef struct {
+        void *data; dl_device device; int32_t ndim; dl_dtype dtype; int64_t *shape, *strides; uint64_t byte_offset;
+    } dl_tensor;
     typedef struct dl_managed { dl_tensor t; void *ctx; void (*deleter)(struct dl_managed *); } dl_managed;
     typedef struct { dl_managed m; int64_t shape[8], strides[8]; } dl_export;
     """

@@ -4,8 +4,7 @@
 The loops are in reduce.h and reduce_type.h.
 """
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from burn._core.abi cimport *
 
 cdef extern from "reduce.h" nogil:

@@ -63,7 +63,15 @@ def _bridge_scalar(op, x, value):
 
 def unary(name, kinds, grad=None, *, out_dtype=-1):
     """A row of one input; grad is an expression over x, out and g, "cut" where no gradient flows."""
-    op = define(name, "elementwise", kinds=kinds, elementwise=True, out_dtype=out_dtype, bridge=_bridge1, cuts_graph=grad is None)
+    op = define(
+        name,
+        "elementwise",
+        kinds=kinds,
+        elementwise=True,
+        out_dtype=out_dtype,
+        bridge=_bridge1,
+        cuts_graph=grad is None,
+    )
     if grad is not None:
         _RULES.append((op, (grad,), ("x",)))
     return op
@@ -72,7 +80,14 @@ def unary(name, kinds, grad=None, *, out_dtype=-1):
 def binary(name, kinds, grads=None, *, out_dtype=-1):
     """A row of two inputs; grads are expressions over lhs, rhs, out and g."""
     op = define(
-        name, "elementwise", kinds=kinds, n_in=2, elementwise=True, out_dtype=out_dtype, bridge=_bridge2, cuts_graph=grads is None
+        name,
+        "elementwise",
+        kinds=kinds,
+        n_in=2,
+        elementwise=True,
+        out_dtype=out_dtype,
+        bridge=_bridge2,
+        cuts_graph=grads is None,
     )
     if grads is not None:
         _RULES.append((op, grads, ("lhs", "rhs")))
@@ -222,7 +237,11 @@ _RULES.append(
     (_mask_where, ("mask_where(g, mask, zeros())", None, "mask_where(zeros(), mask, g)"), ("x", "mask", "value"))
 )
 _RULES.append(
-    (_clamp, ("mask_where(zeros(), bool_and(greater_equal(x, lo), lower_equal(x, hi)), g)", None, None), ("x", "lo", "hi"))
+    (
+        _clamp,
+        ("mask_where(zeros(), bool_and(greater_equal(x, lo), lower_equal(x, hi)), g)", None, None),
+        ("x", "lo", "hi"),
+    )
 )
 _cast.rule = python_rule(lambda node, g: (cast(g, DType.of_code(node.attrs)),), [""])
 _powf_scalar.rule = python_rule(
@@ -305,7 +324,10 @@ def adam_step(param, grad, moment_1, moment_2, floats):
     if param._kind != FLOAT:
         raise DTypeError(f"[adam_step] 'param' must be Float, got {param.dtype.name}")
     out = core.empty(param._dims, param._dtype, param._slot, 0)
-    m, v = [t if t._contiguous and t._sole_owner() else core.empty(t._dims, t._dtype, t._slot, 0) for t in (moment_1, moment_2)]
+    m, v = [
+        t if t._contiguous and t._sole_owner() else core.empty(t._dims, t._dtype, t._slot, 0)
+        for t in (moment_1, moment_2)
+    ]
     _adam_step.update((param, grad, moment_1, moment_2), (out, m, v), (), tuple(floats))
     return out, m, v
 

@@ -39,7 +39,9 @@ def gather(x, axis, indices):
     indices = check_indices("gather", check_tensor("gather", x), indices)
     a, b = x._dims, indices._dims
     if len(a) != len(b) or any(m != n for i, (m, n) in enumerate(zip(a, b, strict=True)) if i != axis):
-        raise ShapeError(f"[gather] 'indices' must agree with 'self' on all axes but {axis}, got shapes {list(b)} and {list(a)}")
+        raise ShapeError(
+            f"[gather] 'indices' must agree with 'self' on all axes but {axis}, got shapes {list(b)} and {list(a)}"
+        )
     outer, n, inner = fold(a, axis)
     return _gather.apply((x, indices), b, x._dtype, (outer, n, inner, b[axis]), (), axis)
 
@@ -48,7 +50,9 @@ def select(x, axis, indices):
     """Slices of x at the given positions of an axis; indices has one axis."""
     indices = check_indices("select", check_tensor("select", x), indices)
     if indices.ndim != 1:
-        raise ShapeError(f"[select] 'indices' must have one axis, got shape {list(indices._dims)}; use take() for others")
+        raise ShapeError(
+            f"[select] 'indices' must have one axis, got shape {list(indices._dims)}; use take() for others"
+        )
     outer, n, inner = fold(x._dims, axis)
     k = indices._dims[0]
     shape = (*x._dims[:axis], k, *x._dims[axis + 1 :])
@@ -80,7 +84,9 @@ def scatter(x, axis, indices, values, update):
     check_same("scatter", x, check_tensor("scatter", values, "values"), "values")
     a, b = x._dims, indices._dims
     if len(a) != len(b) or any(m != n for i, (m, n) in enumerate(zip(a, b, strict=True)) if i != axis):
-        raise ShapeError(f"[scatter] 'indices' must agree with 'self' on all axes but {axis}, got shapes {list(b)} and {list(a)}")
+        raise ShapeError(
+            f"[scatter] 'indices' must agree with 'self' on all axes but {axis}, got shapes {list(b)} and {list(a)}"
+        )
     if values._dims != b:
         raise ShapeError(f"[scatter] 'values' must have the shape of 'indices' {list(b)}, got {list(values._dims)}")
     return _scattered("scatter", scatter_into, x, axis, indices, values, update)

@@ -51,11 +51,15 @@ def linear(x, weight, bias=None):
     check_same("linear", x, check_tensor("linear", weight, "weight"), "weight")
     a, w = x._dims, weight._dims
     if len(w) != 2 or a[-1] != w[0]:
-        raise ShapeError(f"[linear] 'weight' must be [{a[-1]}, d_output] for an input of shape {list(a)}, got {list(w)}")
+        raise ShapeError(
+            f"[linear] 'weight' must be [{a[-1]}, d_output] for an input of shape {list(a)}, got {list(w)}"
+        )
     if bias is not None:
         check_same("linear", x, check_tensor("linear", bias, "bias"), "bias")
         if bias._dims != (w[1],):
-            raise ShapeError(f"[linear] 'bias' must have shape [{w[1]}] for a weight of shape {list(w)}, got {list(bias._dims)}")
+            raise ShapeError(
+                f"[linear] 'bias' must have shape [{w[1]}] for a weight of shape {list(w)}, got {list(bias._dims)}"
+            )
     rows = x if len(a) == 2 else reshape(x, (x._size // a[-1] if a[-1] else _count(a[:-1]), a[-1]))
     shape = (rows._dims[0], w[1])
     ins = (rows, weight) if bias is None else (rows, weight, bias)

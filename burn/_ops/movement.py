@@ -43,7 +43,9 @@ def resolve_reshape(x, shape):
     if holes:
         rest = math.prod(n for n in dims if n != -1)
         if rest == 0 or x._size % rest:
-            raise ShapeError(f"[reshape] cannot infer -1: {x._size} elements of shape {list(source)} do not fill {dims}")
+            raise ShapeError(
+                f"[reshape] cannot infer -1: {x._size} elements of shape {list(source)} do not fill {dims}"
+            )
         dims[holes[0]] = x._size // rest
     if math.prod(dims) != x._size:
         raise ShapeError(
@@ -74,12 +76,16 @@ def resolve_expand(x, shape):
     """The target of an expand: -1 keeps the source size."""
     source, target = x._dims, list(shape)
     if len(target) < len(source):
-        raise ShapeError(f"[expand] 'shape' must have at least rank {len(source)}, got {target} for shape {list(source)}")
+        raise ShapeError(
+            f"[expand] 'shape' must have at least rank {len(source)}, got {target} for shape {list(source)}"
+        )
     shift = len(target) - len(source)
     for i, n in enumerate(target):
         if n == -1:
             if i < shift:
-                raise ShapeError(f"[expand] 'shape' cannot use -1 for the new axis {i}, got {target} for shape {list(source)}")
+                raise ShapeError(
+                    f"[expand] 'shape' cannot use -1 for the new axis {i}, got {target} for shape {list(source)}"
+                )
             target[i] = source[i - shift]
         elif n < -1:
             raise ShapeError(f"[expand] 'shape' must hold sizes or -1, got {target}")

@@ -5,7 +5,16 @@ from burn._ops import elementwise as ew
 from burn._ops.registry import BOOL, FLOAT, INT, OPS, check_tensor, define, is_number
 from burn.errors import DivisionByZeroError
 
-_SYMBOLS = {"truediv": "/", "floordiv": "//", "pow": "**", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
+_SYMBOLS = {
+    "truediv": "/",
+    "floordiv": "//",
+    "pow": "**",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+}
 
 
 def _is_tensor(value):
@@ -79,5 +88,7 @@ for _slot, _bridge in {
     core.set_slot(_slot, core.Op("operator " + _SYMBOLS[_slot], "elementwise", n_in=2, bridge=_bridge))
 core.set_slot(
     "invert",
-    core.Op("operator ~", "elementwise", bridge=lambda op, x: (ew.bool_not if x._kind == BOOL else OPS["bitwise_not"])(x)),
+    core.Op(
+        "operator ~", "elementwise", bridge=lambda op, x: (ew.bool_not if x._kind == BOOL else OPS["bitwise_not"])(x)
+    ),
 )

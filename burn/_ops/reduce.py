@@ -194,4 +194,3 @@ _prod.rule = python_rule(_prod_bwd, ["0"])
 _max_with_indices.rule = python_rule(_extremum_bwd, ["shape"])
 _min_with_indices.rule = python_rule(_extremum_bwd, ["shape"])
 _var.rule = python_rule(_var_bwd, ["0"])
-

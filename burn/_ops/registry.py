@@ -27,7 +27,9 @@ def kinds_text(mask):
 def check_tensor(op, value, name="self"):
     """value, which must be a tensor."""
     if not isinstance(value, core.TensorBase):
-        raise TypeError(f"[{op}] '{name}' must be a tensor, got {type(value).__name__}; make one with Tensor.from_data()")
+        raise TypeError(
+            f"[{op}] '{name}' must be a tensor, got {type(value).__name__}; make one with Tensor.from_data()"
+        )
     return value
 
 
@@ -98,7 +100,8 @@ def number(op, x, value, name="other"):
     if whole is None:
         if not real.is_integer():
             raise DTypeError(
-                f"[{op}] '{name}' must be a whole number for an {Kind(x._kind).name} tensor, got {value}; call float() on the tensor first"
+                f"[{op}] '{name}' must be a whole number for kind {Kind(x._kind).name}, got {value}; "
+                "call float() on the tensor first"
             )
         whole = int(real)
     if x._kind == BOOL:

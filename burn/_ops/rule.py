@@ -43,10 +43,14 @@ class _Compiler:
     def binary(self, name, left, right):
         number = self.scalar(right)
         if number is not None:
-            return self.emit(_SCALAR, self.ops[name + "_scalar"], self.visit(left), from_attr=number[0], value=number[1])
+            return self.emit(
+                _SCALAR, self.ops[name + "_scalar"], self.visit(left), from_attr=number[0], value=number[1]
+            )
         number = self.scalar(left)
         if number is not None:
-            return self.emit(_SCALAR, self.ops[name + "_scalar_left"], self.visit(right), from_attr=number[0], value=number[1])
+            return self.emit(
+                _SCALAR, self.ops[name + "_scalar_left"], self.visit(right), from_attr=number[0], value=number[1]
+            )
         return self.emit(_APPLY, self.ops[name], self.visit(left), self.visit(right))
 
     def visit(self, node):

@@ -92,7 +92,9 @@ class Device:
         if name == "cuda":
             return Device.cuda()
         if name in [t.value for t in DeviceType]:
-            raise DeviceError(f"[default] BURN_DEVICE={name} is not available in this build; use {', '.join(_BACKENDS)} or cuda")
+            raise DeviceError(
+                f"[default] BURN_DEVICE={name} is not available in this build; use {', '.join(_BACKENDS)} or cuda"
+            )
         if name:
             raise DeviceError(f"[default] BURN_DEVICE must be one of {', '.join(_BACKENDS)} or cuda, got {name!r}")
         return Device(0)
@@ -162,7 +164,10 @@ class Device:
         from burn._ops import OPS
 
         dtype = DType.of(dtype)
-        return OPS["equal" if dtype.is_bool else "add"].has_kernel(self._backend.number, dtype.code) and dtype is not DType.Flex32
+        return (
+            OPS["equal" if dtype.is_bool else "add"].has_kernel(self._backend.number, dtype.code)
+            and dtype is not DType.Flex32
+        )
 
     # Autodiff
 
@@ -183,7 +188,9 @@ class Device:
     def gradient_checkpointing(self):
         """The same device with the Balanced checkpointing strategy. Mirrors `Device::gradient_checkpointing`."""
         if not self._ctx:
-            raise AutodiffError("[gradient_checkpointing] the device must have autodiff on; use device.autodiff() first")
+            raise AutodiffError(
+                "[gradient_checkpointing] the device must have autodiff on; use device.autodiff() first"
+            )
         return Device(self._slot, BALANCED)
 
     def gradient_checkpointing_strategy(self):

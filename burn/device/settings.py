@@ -28,7 +28,9 @@ class DeviceConfig:
     __slots__ = ("_float", "_int", "_bool")
 
     def __init__(self, float_dtype=None, int_dtype=None, bool_dtype=None):
-        self._float, self._int, self._bool = (None if d is None else DType.of(d) for d in (float_dtype, int_dtype, bool_dtype))
+        self._float, self._int, self._bool = (
+            None if d is None else DType.of(d) for d in (float_dtype, int_dtype, bool_dtype)
+        )
 
     def float_dtype(self, dtype):
         """The same with a default Float dtype."""

@@ -1,7 +1,6 @@
 """Arithmetic, comparison and reduction methods of Tensor; each hands over to its op record."""
 
 from burn._ops import elementwise as ew
-from burn._ops import matmul as mm
 from burn._ops import reduce as rd
 from burn._ops.registry import OPS, check_kind
 from burn.errors import ShapeError
@@ -23,7 +22,8 @@ def _binary(op, text):
 
     method.__name__ = method.__qualname__ = op.name
     method.__doc__ = (
-        f"{text} `other` is a tensor of the same rank and dtype (sizes of 1 broadcast) or a number. Mirrors `Tensor::{op.name}`."
+        f"{text} `other` is a tensor of the same rank and dtype (sizes of 1 broadcast) or a number. "
+        f"Mirrors `Tensor::{op.name}`."
     )
     return method
 
@@ -165,7 +165,9 @@ class MathMethods:
     def dot(self, other):
         """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`."""
         if self.ndim != 1 or other.ndim != 1 or self._dims != other._dims:
-            raise ShapeError(f"[dot] both tensors must be vectors of one length, got shapes {self.dims()} and {other.dims()}")
+            raise ShapeError(
+                f"[dot] both tensors must be vectors of one length, got shapes {self.dims()} and {other.dims()}"
+            )
         return rd.sum_(ew.mul(self, other))
 
     # Reductions: without dim the result has shape [1]; with dim the axis is kept with size 1.
@@ -305,7 +307,9 @@ class MathMethods:
     def is_close(self, other, rtol=1e-5, atol=1e-8):
         """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`."""
         check_kind("is_close", self, 1)
-        near = ew.lower_equal(ew.abs_(ew.sub(self, other)), ew.add_scalar.scalar(ew.mul_scalar.scalar(ew.abs_(other), rtol, 0), atol, 0))
+        near = ew.lower_equal(
+            ew.abs_(ew.sub(self, other)), ew.add_scalar.scalar(ew.mul_scalar.scalar(ew.abs_(other), rtol, 0), atol, 0)
+        )
         finite = ew.bool_and(ew.is_finite(self), ew.is_finite(other))
         return ew.bool_or(ew.bool_and(near, finite), ew.equal(self, other))
 

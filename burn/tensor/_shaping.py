@@ -56,7 +56,9 @@ class ShapingMethods:
         axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
         order = mv.normalize_axes(axes, self.ndim, "permute")
         if len(order) != self.ndim:
-            raise ShapeError(f"[permute] 'axes' must name all {self.ndim} axes of shape {self.dims()}, got {list(axes)}")
+            raise ShapeError(
+                f"[permute] 'axes' must name all {self.ndim} axes of shape {self.dims()}, got {list(axes)}"
+            )
         return mv.permute(self, tuple(order))
 
     def movedim(self, src, dst):
@@ -78,7 +80,9 @@ class ShapingMethods:
         """All axes of size 1 removed. Mirrors `Tensor::squeeze`."""
         dims = tuple(n for n in self._dims if n != 1)
         if not dims:
-            raise ShapeError(f"[squeeze] at least one axis must remain, got shape {self.dims()}; use squeeze_dim() or item()")
+            raise ShapeError(
+                f"[squeeze] at least one axis must remain, got shape {self.dims()}; use squeeze_dim() or item()"
+            )
         return mv.reshape(self, dims)
 
     def squeeze_dim(self, dim):
@@ -167,7 +171,9 @@ class ShapingMethods:
             raise ShapeError("[stack] 'tensors' must not be empty")
         for i, t in enumerate(tensors):
             if t._dims != tensors[0]._dims:
-                raise ShapeError(f"[stack] 'tensors' must have one shape, got {tensors[0].dims()} and {t.dims()} at {i}")
+                raise ShapeError(
+                    f"[stack] 'tensors' must have one shape, got {tensors[0].dims()} and {t.dims()} at {i}"
+                )
         a = axis_of(dim, tensors[0].ndim + 1, "stack")
         return _joined("stack", [t.unsqueeze_dim(a) for t in tensors], a)
 
@@ -176,7 +182,9 @@ class ShapingMethods:
         a = axis_of(dim, self.ndim, "narrow")
         n = self._dims[a]
         if length < 1 or not 0 <= start < n or start + length > n:
-            raise OutOfBoundsError(f"[narrow] {length} elements from {start} must lie within axis {a} of size {n} and be at least 1")
+            raise OutOfBoundsError(
+                f"[narrow] {length} elements from {start} must lie within axis {a} of size {n} and be at least 1"
+            )
         starts, sizes = [0] * self.ndim, list(self._dims)
         starts[a], sizes[a] = start, length
         return mv.slice_view(self, starts, [1] * self.ndim, sizes)
@@ -193,7 +201,9 @@ class ShapingMethods:
         """Pieces of the given sizes along an axis; zero sizes are dropped. Mirrors `Tensor::split_with_sizes`."""
         a = axis_of(dim, self.ndim, "split_with_sizes")
         if sum(sizes) != self._dims[a]:
-            raise ShapeError(f"[split_with_sizes] 'sizes' must add up to {self._dims[a]} on axis {a}, got {list(sizes)}")
+            raise ShapeError(
+                f"[split_with_sizes] 'sizes' must add up to {self._dims[a]} on axis {a}, got {list(sizes)}"
+            )
         out, at = [], 0
         for n in sizes:
             if n:
@@ -239,7 +249,9 @@ class ShapingMethods:
     def mask_select(self, mask):
         """Elements where a Bool tensor of the same shape is true, as a vector. Mirrors `Tensor::mask_select`."""
         if mask._kind != BOOL or mask._dims != self._dims:
-            raise ShapeError(f"[mask_select] 'mask' must be a Bool tensor of shape {self.dims()}, got {mask.dims()} {mask.dtype}")
+            raise ShapeError(
+                f"[mask_select] 'mask' must be a Bool tensor of shape {self.dims()}, got {mask.dims()} {mask.dtype}"
+            )
         positions = type(self).from_data(np.flatnonzero(mask.numpy()), self.device.inner(), DType.I64)
         return ix.select(mv.reshape(self, (self._size,)), 0, positions)
 
@@ -252,7 +264,9 @@ class ShapingMethods:
                 f"[one_hot] 'num_classes' must be at least 2 and above every value, got {num_classes} for values "
                 f"{host.min() if host.size else '-'}..{host.max() if host.size else '-'}"
             )
-        classes = mv.arange(0, num_classes, 1, DType.I64.code, self._slot, self._ctx).reshape([1] * self.ndim + [num_classes])
+        classes = mv.arange(0, num_classes, 1, DType.I64.code, self._slot, self._ctx).reshape(
+            [1] * self.ndim + [num_classes]
+        )
         wrapped = values.remainder(num_classes)
         return cast(wrapped.unsqueeze_dim(-1).equal(classes), self.dtype)
 
@@ -279,21 +293,29 @@ class ShapingMethods:
         from burn._core import core
 
         if isinstance(key, type(self)) and key._kind == BOOL:
-            return core.assign(self, self.mask_fill(key, value) if not isinstance(value, type(self)) else self.mask_where(key, value))
+            return core.assign(
+                self, self.mask_fill(key, value) if not isinstance(value, type(self)) else self.mask_where(key, value)
+            )
         _, starts, steps, sizes, dropped, new, picks = _parse(self, key)
         if picks or new:
-            raise TypeError("[setitem] a part to assign must be given by ints and slices; use select_assign() for index tensors")
+            raise TypeError(
+                "[setitem] a part to assign must be given by ints and slices; use select_assign() for index tensors"
+            )
         if not isinstance(value, type(self)):
             if hasattr(value, "__array__") or isinstance(value, list | tuple):
                 value = type(self).from_data(value, self.device.inner(), self.dtype)
             else:
-                value = mv.full_like_shape((1,) * len(sizes), self._dtype, self._slot, 0, number("setitem", self, value, "value"))
+                value = mv.full_like_shape(
+                    (1,) * len(sizes), self._dtype, self._slot, 0, number("setitem", self, value, "value")
+                )
         check_same("setitem", self, value, "value")
         shown = tuple(n for a, n in enumerate(sizes) if a not in dropped) or (1,)
         if value.ndim <= len(shown) and value._size != 1:
             value = mv.reshape(mv.expand(value, mv.resolve_expand(value, shown)), sizes)
         else:
-            value = mv.expand(mv.reshape(value, (1,) * len(sizes)), sizes) if value._size == 1 else mv.reshape(value, sizes)
+            value = (
+                mv.expand(mv.reshape(value, (1,) * len(sizes)), sizes) if value._size == 1 else mv.reshape(value, sizes)
+            )
         core.assign(self, mv.slice_assign(self, starts, steps, value))
 
     def __iter__(self):
@@ -309,7 +331,9 @@ def _joined(op, tensors, dim):
     a = axis_of(dim, first.ndim, op)
     for i, t in enumerate(tensors):
         check_same(op, first, t, f"tensors[{i}]")
-        if t.ndim != first.ndim or any(m != n for k, (m, n) in enumerate(zip(t._dims, first._dims, strict=True)) if k != a):
+        if t.ndim != first.ndim or any(
+            m != n for k, (m, n) in enumerate(zip(t._dims, first._dims, strict=True)) if k != a
+        ):
             raise ShapeError(
                 f"[{op}] 'tensors' must agree on all axes but {a}, got shapes {first.dims()} and {t.dims()} at position {i}"
             )
@@ -342,14 +366,18 @@ def _parse(x, key):
             a, b, step = k.indices(x._dims[axis])
             starts[axis], steps[axis], sizes[axis] = a, step, len(range(a, b, step))
             axis, shown = axis + 1, shown + 1
-        elif isinstance(k, type(x)) and k._kind == INT and k.ndim == 1 and k._size != 1 or isinstance(k, list | np.ndarray):
+        elif (isinstance(k, type(x)) and k._kind == INT and k.ndim == 1 and k._size != 1) or isinstance(
+            k, list | np.ndarray
+        ):
             indices = k if isinstance(k, type(x)) else type(x).from_data(np.asarray(k), x.device.inner(), DType.I64)
             picks.append((axis, indices))
             axis, shown = axis + 1, shown + 1
         elif hasattr(k, "__index__") and not isinstance(k, bool):
             i, n = k.__index__(), x._dims[axis]
             if not -n <= i < n:
-                raise OutOfBoundsError(f"[index] index {i} is out of bounds for axis {axis} of size {n} in shape {x.dims()}")
+                raise OutOfBoundsError(
+                    f"[index] index {i} is out of bounds for axis {axis} of size {n} in shape {x.dims()}"
+                )
             starts[axis], sizes[axis] = i % n, 1
             dropped.add(axis)
             axis += 1
@@ -358,5 +386,3 @@ def _parse(x, key):
     if len(dropped) == x.ndim:
         dropped.discard(x.ndim - 1)
     return x, starts, steps, sizes, dropped, new, picks
-
-

@@ -5,7 +5,18 @@ from burn._ops import softmax as sm
 from burn._ops.registry import check_tensor
 from burn.tensor.shape import axis_of
 
-__all__ = ["gelu", "gelu_approximate", "log_sigmoid", "log_softmax", "relu", "sigmoid", "silu", "softmax", "softmin", "tanh"]
+__all__ = [
+    "gelu",
+    "gelu_approximate",
+    "log_sigmoid",
+    "log_softmax",
+    "relu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "tanh",
+]
 
 
 def relu(tensor):

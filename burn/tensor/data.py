@@ -21,7 +21,9 @@ def array_of(values, dtype=None, op="from_data"):
             try:
                 made = np.array(values)
             except (ValueError, TypeError) as e:
-                raise DataError(f"[{op}] 'data' must be a rectangular nested list of numbers, got a ragged one ({e})") from None
+                raise DataError(
+                    f"[{op}] 'data' must be a rectangular nested list of numbers, got a ragged one ({e})"
+                ) from None
             if made.dtype == np.float64:
                 made = made.astype(np.float32) if dtype is None else made
             values = made
@@ -76,7 +78,9 @@ class TensorData:
         dtype, dims = DType.of(dtype), as_shape(shape, "from_bytes")
         want = int(np.prod(dims, dtype=np.int64)) * dtype.size
         if len(data) != want:
-            raise DataError(f"[from_bytes] 'data' must hold {want} bytes for shape {list(dims)} and dtype {dtype}, got {len(data)}")
+            raise DataError(
+                f"[from_bytes] 'data' must hold {want} bytes for shape {list(dims)} and dtype {dtype}, got {len(data)}"
+            )
         return cls._of(np.frombuffer(bytes(data), dtype.numpy).reshape(dims), dtype)
 
     try_from_bytes = from_bytes

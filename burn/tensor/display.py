@@ -57,7 +57,10 @@ def format_data(array, options=None):
         n, k = len(part), options.edge_items
         cut = short and n > 2 * k
         if part.ndim == 1:
-            items = [format_number(v, options.precision) for v in (part if not cut else np.concatenate([part[:k], part[n - k :]]))]
+            items = [
+                format_number(v, options.precision)
+                for v in (part if not cut else np.concatenate([part[:k], part[n - k :]]))
+            ]
             if cut:
                 items.insert(k, "...")
             return "[" + ", ".join(items) + "]"

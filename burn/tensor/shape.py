@@ -60,5 +60,7 @@ def axis_of(dim, rank, op, name="dim"):
     except AttributeError:
         raise TypeError(f"[{op}] '{name}' must be an int, got {dim!r}") from None
     if not -rank <= axis < rank:
-        raise OutOfBoundsError(f"[{op}] '{name}' must lie in {-rank}..{rank - 1} for a tensor of rank {rank}, got {axis}")
+        raise OutOfBoundsError(
+            f"[{op}] '{name}' must lie in {-rank}..{rank - 1} for a tensor of rank {rank}, got {axis}"
+        )
     return axis + rank if axis < 0 else axis

@@ -48,8 +48,8 @@ def _shape_of(shape, op):
 class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
-    Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`. Operations return
-    new tensors and never change their inputs. The kind (Float, Int, Bool) follows from the dtype.
+    Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.
+    Operations return new tensors and never change their inputs. The kind (Float, Int, Bool) follows from the dtype.
 
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> (x * x).sum().item()
@@ -93,7 +93,9 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         shape = array.shape or (1,)
         if array.ndim == 0:
             array = array.reshape(1)
-        return core.from_buffer(array.view(np.uint8) if array.size else b"", shape, dtype.code, device._slot, device._ctx)
+        return core.from_buffer(
+            array.view(np.uint8) if array.size else b"", shape, dtype.code, device._slot, device._ctx
+        )
 
     from_ = from_data
 
@@ -132,9 +134,18 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         if array.ndim > 8:
             raise ShapeError(f"[from_numpy] 'array' must have at most 8 axes, got {array.ndim}")
         if any(s % dtype.size for s in array.strides) or array.ctypes.data % dtype.size:
-            raise DataError(f"[from_numpy] 'array' must have aligned elements and strides, got {array.strides}; use from_data()")
+            raise DataError(
+                f"[from_numpy] 'array' must have aligned elements and strides, got {array.strides}; use from_data()"
+            )
         return core.borrow(
-            array.ctypes.data, array, array.shape, array.strides, dtype.code, device._slot, device._ctx, not array.flags.writeable
+            array.ctypes.data,
+            array,
+            array.shape,
+            array.strides,
+            dtype.code,
+            device._slot,
+            device._ctx,
+            not array.flags.writeable,
         )
 
     @classmethod
@@ -175,7 +186,9 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         device, dtype = _options(device, dtype, kind, _op)
         dims = _shape_of(shape, _op)
         one = core.make_scalar(dtype.code, device._slot, 0, 0.0, 0)
-        return movement.full_like_shape(dims, dtype.code, device._slot, device._ctx, number(_op, one, fill_value, "fill_value"))
+        return movement.full_like_shape(
+            dims, dtype.code, device._slot, device._ctx, number(_op, one, fill_value, "fill_value")
+        )
 
     def zeros_like(self):
         """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`."""
@@ -211,7 +224,9 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         if end is None:
             start, end = 0, start
         if step < 1:
-            raise ArgumentError(f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values")
+            raise ArgumentError(
+                f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values"
+            )
         device, dtype = _options(device, dtype, Int, "arange")
         return movement.arange(start, max(0, -(-(end - start) // step)), step, dtype.code, device._slot, device._ctx)
 
@@ -239,7 +254,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             if dtype.is_float:
                 return random.uniform(dims, 0.0, 1.0, dtype, device)
             info = np.iinfo(dtype.numpy)
-            return random.uniform(dims, float(info.min), float(info.max), dtype, device)
+            return random.uniform(dims, float(info.min), float(info.max) + 1.0, dtype, device)
         if isinstance(d, Distribution.Uniform):
             return random.uniform(dims, d.low, d.high, dtype, device)
         if isinstance(d, Distribution.Normal):
@@ -296,7 +311,9 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             ShapeError: there is not exactly one element.
         """
         if self._size != 1:
-            raise ShapeError(f"[item] the tensor must have exactly one element, got {self._size} in shape {self.dims()}")
+            raise ShapeError(
+                f"[item] the tensor must have exactly one element, got {self._size} in shape {self.dims()}"
+            )
         return np.frombuffer(core.read_scalar(self, 0), self.dtype.numpy)[0].item()
 
     into_scalar = try_into_scalar = item
@@ -393,12 +410,18 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             DTypeError: not a Float tensor.
         """
         if self._kind != FLOAT:
-            raise DTypeError(f"[require_grad] 'self' must be a Float tensor, got {self.dtype}; only floats have gradients")
+            raise DTypeError(
+                f"[require_grad] 'self' must be a Float tensor, got {self.dtype}; only floats have gradients"
+            )
         if not self._ctx:
-            raise AutodiffError("[require_grad] autodiff is off for this tensor; call autodiff() first, or use device.autodiff()")
+            raise AutodiffError(
+                "[require_grad] autodiff is off for this tensor; call autodiff() first, or use device.autodiff()"
+            )
         state = core.node_state(self)
         if state == 1:
-            raise AutodiffError("[require_grad] the tensor is a tracked intermediate; call it on the source, or detach() first")
+            raise AutodiffError(
+                "[require_grad] the tensor is a tracked intermediate; call it on the source, or detach() first"
+            )
         return self if state == 2 else core.make_leaf(self)
 
     def set_require_grad(self, require_grad):
@@ -437,11 +460,13 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         if not self._ctx or self._node_id is None:
             raise AutodiffError("[grad_replace] 'self' must be a tracked tensor; call autodiff().require_grad() first")
         if grad._ctx:
-            raise AutodiffError("[grad_replace] 'grad' must be a plain tensor, got one with autodiff; call inner() on it")
+            raise AutodiffError(
+                "[grad_replace] 'grad' must be a plain tensor, got one with autodiff; call inner() on it"
+            )
         if grad._dims != self._dims or grad._dtype != self._dtype or grad._slot != self._slot:
             raise ShapeError(
-                f"[grad_replace] 'grad' must be {self.dims()} {self.dtype} on {self.device.inner()}, got {grad.dims()} {grad.dtype} "
-                f"on {grad.device}"
+                f"[grad_replace] 'grad' must be {self.dims()} {self.dtype} on {self.device.inner()}, "
+                f"got {grad.dims()} {grad.dtype} on {grad.device}"
             )
         grads._replace(self._node_id, grad)
 

@@ -16,9 +16,28 @@ OTHERS = [name for name in flex.available_levels() if name != flex.level()]
 @pytest.mark.skipif("BURN_SIMD" in os.environ, reason="a level is already chosen by BURN_SIMD")
 @pytest.mark.parametrize("level", OTHERS)
 def test_ops_pass_at_another_level(level):
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", "tests/ops", "tests/test_cases.py"]
-    command += ["tests/core", "-k", "not ndarray", "--deselect", "tests/core/test_tape.py::test_no_leak_over_many_steps"]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "BURN_SIMD": level}, capture_output=True, text=True, timeout=900)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        "tests/ops",
+        "tests/test_cases.py",
+    ]
+    command += [
+        "tests/core",
+        "-k",
+        "not ndarray",
+        "--deselect",
+        "tests/core/test_tape.py::test_no_leak_over_many_steps",
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "BURN_SIMD": level}, capture_output=True, text=True, timeout=900
+    )
     assert done.returncode == 0, done.stdout[-4000:]
 
 

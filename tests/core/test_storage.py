@@ -23,7 +23,10 @@ def test_alignment_and_counters(n):
     t = Tensor.zeros([n]) if n else Tensor.empty([0])
     assert address(t) % (1 << 21 if n * 4 >= 1 << 21 else 64) == 0
     live = core.memory_usage()
-    assert live["live_bytes"] >= before["live_bytes"] + n * 4 and live["live_bytes"] <= before["live_bytes"] + max(64, n * 5) + 64
+    assert (
+        live["live_bytes"] >= before["live_bytes"] + n * 4
+        and live["live_bytes"] <= before["live_bytes"] + max(64, n * 5) + 64
+    )
     del t
     after = core.memory_usage()
     assert after["live_bytes"] == before["live_bytes"]
@@ -85,7 +88,16 @@ def test_from_numpy_shares_from_data_copies():
 
 
 @pytest.mark.parametrize(
-    "bad", [np.array([object()]), np.array(["x"]), np.array([1 + 2j]), [[1.0], [1.0, 2.0]], np.array([b"x"]), {"a": 1}, "text"]
+    "bad",
+    [
+        np.array([object()]),
+        np.array(["x"]),
+        np.array([1 + 2j]),
+        [[1.0], [1.0, 2.0]],
+        np.array([b"x"]),
+        {"a": 1},
+        "text",
+    ],
 )
 def test_unusable_data_is_refused(bad):
     with pytest.raises((DataError, DTypeError, TypeError), match=r"\[from_data\]|no dtype"):
@@ -106,7 +118,9 @@ def test_big_endian_and_small_arrays():
     assert Tensor.from_data([]).dims() == [0]
 
 
-@pytest.mark.parametrize("code", ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"])
+@pytest.mark.parametrize(
+    "code", ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"]
+)
 def test_round_trip_of_every_dtype(code):
     dtype = DType.of(code)
     a = np.array([[0, 1, 1], [1, 0, 1]]).astype(dtype.numpy)

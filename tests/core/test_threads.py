@@ -21,7 +21,12 @@ def threads():
 
 def run(code, **env):
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, **env}, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **env},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -46,7 +51,16 @@ def test_results_do_not_depend_on_the_number_of_threads(threads):
     y = Tensor(rng.normal(size=(900, 300)).astype(np.float32))
 
     def results():
-        parts = [x @ y, x.sum(), x.sum_dim(0), x.sum_dim(1), x.mean(), x.exp(), burn.tensor.activation.softmax(x, 1), x.T * 2.0]
+        parts = [
+            x @ y,
+            x.sum(),
+            x.sum_dim(0),
+            x.sum_dim(1),
+            x.mean(),
+            x.exp(),
+            burn.tensor.activation.softmax(x, 1),
+            x.T * 2.0,
+        ]
         return [p.numpy().copy() for p in parts]
 
     threads(1)

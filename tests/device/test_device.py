@@ -12,7 +12,9 @@ from burn.errors import AutodiffError, DeviceError
 
 def fresh(code, **env):
     """Runs code in a new process, since settings are fixed once a process."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **env}, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **env}, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -25,7 +25,9 @@ def cuda_slot(index):
     if not isinstance(index, int) or index < 0:
         raise DeviceError(f"[cuda] 'index' must be an int of at least 0, got {index!r}")
     if importlib.util.find_spec("pycuda") is None:
-        raise DeviceError('[cuda] PyCUDA is not installed; install it with `pip install "burn-dl[cuda]"`, or use Device.flex()')
+        raise DeviceError(
+            '[cuda] PyCUDA is not installed; install it with `pip install "burn-dl[cuda]"`, or use Device.flex()'
+        )
     if _gpu_count() == 0:
         raise DeviceError("[cuda] the driver reports no GPU; install an NVIDIA driver, or use Device.flex()")
     raise DeviceError("[cuda] this version has no CUDA kernels yet; use Device.flex()")
