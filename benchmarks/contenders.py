@@ -43,10 +43,9 @@ class Burn:
 
     def tensor(self, array, tracked):
         """A tensor that holds a copy of the array."""
-        burn = self.names["burn"]
-        if tracked:
-            return burn.Tensor.from_data(array, self.autodiff).require_grad()
-        return burn.Tensor.from_data(array, self.plain)
+        device = self.autodiff if tracked else self.plain
+        tensor = self.names["burn"].Tensor.from_data(array, device, array.dtype)
+        return tensor.require_grad() if tracked else tensor
 
     def training_step(self, *sizes):
         """A function that runs one step of training."""

@@ -5,14 +5,14 @@ import enum
 import functools
 import json
 import math
-import os
 import types
 import typing
 
 import numpy as np
 
 from burn._annotations import allows_none, own_annotations
-from burn.errors import ConfigError
+from burn._arguments import described, file_path, fits, shown
+from burn.errors import ArgumentTypeError, ConfigError
 
 F32 = typing.Annotated[float, np.float32]
 """A float field that Burn keeps in 32 bits: JSON has the digits that they need."""
@@ -23,7 +23,8 @@ class Config:
     """Base of configurations: subclasses become frozen dataclasses.
 
     Each field with a default gets a builder ``with_<field>(value)`` that returns a changed copy; a field whose type
-    allows None has the default None. Mirrors `burn::config::Config`.
+    allows None has the default None. A value that does not have the type of its annotation raises `ArgumentTypeError`
+    when the configuration is made; an int is good for a float. Mirrors `burn::config::Config`.
 
     >>> class TrainingConfig(Config):
     ...     epochs: int
@@ -46,6 +47,7 @@ class Config:
             if name not in cls.__dict__ and allows_none(annotation):
                 # By keyword only, so that required fields may follow it.
                 setattr(cls, name, dataclasses.field(default=None, kw_only=True))
+        _check_when_made(cls)
         dataclasses.dataclass(frozen=True)(cls)
         for field in dataclasses.fields(cls):
             builder = f"with_{_json_name(field.name)}"
@@ -63,12 +65,13 @@ class Config:
         """
         from burn.store.pack.atomic import AtomicFile  # the store is not needed to build a model
 
+        path = file_path("Config.save", file)
         text = config_to_json(self).encode()
         try:
-            with AtomicFile(file) as out:
+            with AtomicFile(path) as out:
                 out.write(text)
         except OSError as error:
-            raise ConfigError(f"[Config.save] cannot write {os.fspath(file)!r}: {error.strerror or error}") from error
+            raise ConfigError(f"[Config.save] cannot write {path!r}: {error.strerror or error}") from error
 
     @classmethod
     def load(cls, file) -> typing.Self:
@@ -86,7 +89,7 @@ class Config:
             ConfigFileNotFound: there is no such file.
             ConfigError: the file cannot be read, or its content does not fit the fields.
         """
-        path = os.fspath(file)
+        path = file_path(f"{cls.__name__}.load", file)
         try:
             with open(path, "rb") as stream:
                 data = stream.read()
@@ -106,6 +109,8 @@ class Config:
         Raises:
             ConfigError: the bytes are not UTF-8 or JSON, or their content does not fit the fields.
         """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise ArgumentTypeError(f"[{cls.__name__}.load_binary] 'data' must be bytes, got {shown(data)}")
         try:
             value = json.loads(bytes(data).decode())
         except UnicodeDecodeError as error:
@@ -226,6 +231,34 @@ def _json_name(name: str) -> str:
     return name.removesuffix("_")
 
 
+def _check_when_made(cls: type) -> None:
+    """Puts the check of the fields before what a class itself does after its construction."""
+    own = cls.__dict__.get("__post_init__")
+
+    def __post_init__(self, *arguments):
+        _check_fields(self)
+        if own is not None:
+            own(self, *arguments)
+
+    if own is not None or not hasattr(cls, "__post_init__"):
+        cls.__post_init__ = __post_init__
+
+
+def _check_fields(config) -> None:
+    """Raises unless the values have the types of their annotations."""
+    try:
+        hints = _hints(type(config))
+    except NameError:  # a class that is defined in a function, and names another one from there
+        return
+    for field in dataclasses.fields(config):
+        value, hint = getattr(config, field.name), hints[field.name]
+        if not fits(value, hint):
+            raise ArgumentTypeError(
+                f"[{type(config).__qualname__.rpartition('<locals>.')[2]}] {field.name!r} must be {described(hint)}, "
+                f"got {shown(value)}"
+            )
+
+
 def _builder(cls, builder: str, name: str):
     def build(self, value):
         return dataclasses.replace(self, **{name: value})
@@ -244,7 +277,9 @@ def _make_variant(base: type, name: str, body: type):
         unit = type(name, (base,), namespace | {"__repr__": lambda self: f"{base.__name__}.{name}"})
         unit.__reduce__ = lambda self: (getattr, (base, name))
         return unit()
-    variant = dataclasses.dataclass(frozen=True, repr=False)(type(name, (base,), namespace))
+    made = type(name, (base,), namespace)
+    _check_when_made(made)
+    variant = dataclasses.dataclass(frozen=True, repr=False)(made)
     values = dataclasses.fields(variant)
 
     def show(self):

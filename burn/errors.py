@@ -74,3 +74,7 @@ class DatasetError(BurnError, RuntimeError):
 
 class ModuleError(BurnError, TypeError):
     """A module that breaks the rules of modules (unknown field type, one module in two places)."""
+
+
+class ArgumentTypeError(BurnError, TypeError):
+    """An argument of a type that the operation does not take."""

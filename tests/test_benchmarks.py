@@ -31,6 +31,13 @@ def test_case_means_the_same_for_numpy(case, burn):
     np.testing.assert_allclose(ours.ravel(), np.ravel(theirs), rtol=1e-5, atol=1e-5)
 
 
+def test_inputs_keep_their_dtype(burn):
+    for case in cases.CASES:
+        names = case.names(burn, TINY)
+        for letter, arg in zip("abc", case.args, strict=False):
+            assert names[letter].numpy().dtype == (arg.dtype or burn.index_dtype), case.name
+
+
 def test_names_are_unique():
     names = [case.name for case in cases.CASES]
     assert len(set(names)) == len(names)

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, binding=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, binding=False, auto_pickle=False
 """The compiled core: storage, tensor, ops, dispatch and tape. Built once, for plain x86-64; kernels come in per SIMD level.
 
 One module made of parts, so that the fast path stays inside C:
@@ -10,6 +10,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_IsValid
 from cpython.buffer cimport PyBUF_WRITABLE, PyBUF_FORMAT
+from cpython.number cimport PyNumber_Index
 from cpython.mem cimport PyMem_Malloc, PyMem_Realloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, strcmp
@@ -37,6 +38,7 @@ cdef extern from *:
     """
     /* a new object of a Python subclass by the C constructor of its base, past any __new__ of the subclass */
     #define BURN_NEW(base, type, args) (((PyTypeObject *)(base))->tp_new((PyTypeObject *)(type), (args), NULL))
+    #define burn_mul_overflow(a, b, out) __builtin_mul_overflow((a), (b), (out))
     #define BURN_REFCNT(o) Py_REFCNT((PyObject *)(o))
     /* Gives a Python subclass the operator functions of its C base. It would find them by name at each use otherwise, which
        costs more than the operation. */
@@ -54,6 +56,7 @@ cdef extern from *:
     void burn_inherit_operators(object base, object type)
     object BURN_NEW(object base, object type, object args)
     Py_ssize_t BURN_REFCNT(object o)
+    bint burn_mul_overflow(int64_t a, int64_t b, int64_t *out) noexcept nogil
 
 from burn.errors import (
     ArgumentError, AutodiffError, DeviceError, DivisionByZeroError, DTypeError, ExecutionError, OutOfBoundsError, ShapeError,

@@ -110,11 +110,10 @@ def borrow(size_t address, owner, shape, byte_strides, int dtype, int dev, int c
     t.dtype = dtype
     t.dev = dev
     t.ctx = ctx
-    t.size = 1
+    t.size = count_of(dims, n)
     for i in range(n):
         t.dims[i] = dims[i]
         t.strides[i] = byte_strides[i] // item
-        t.size *= dims[i]
     t.contig = find_contiguous(t)
     return t
 

@@ -26,6 +26,7 @@ cdef object family_loader = None               # family name -> capsule
 cdef object kernel_finder = None               # (backend number, kernel name) -> Python callable, or raises
 cdef object kernel_error_type = None           # what a Python kernel raises for values out of range
 cdef object tracer = None                      # called with one line an op under BURN_TRACE
+cdef object MISSING = object()                 # an operand that was not given; None is a value like any other
 cdef double GIL_NS = 20000.0                   # estimated work above which a kernel runs without the GIL
 
 
@@ -74,9 +75,9 @@ cdef class Op:
     def __repr__(self):
         return f"<op {self.name} of {self.family}>"
 
-    def __call__(self, x, y=None):
+    def __call__(self, x, y=MISSING):
         """The op on one or two tensors: the compiled path where it fits, the bridge otherwise."""
-        if y is None:
+        if y is MISSING:
             return unary(self, x)
         return binary_op(self, x, y)
 
@@ -150,6 +151,8 @@ cdef class Op:
         cdef int64_t steps[8]
         cdef int n = read_dims(shape, dims)
         cdef TensorBase out
+        if count_of(dims, n) != x.size:
+            raise ShapeError(f"[reshape] 'shape' must hold {x.size} elements, got {list(shape)}")
         if x.contig or not (x.size > 0 and reshape_strides(x, dims, n, steps)):
             out = make_contiguous(x)
             if out is x:
@@ -231,16 +234,16 @@ cdef object missing_kernel(Op op, int dtype):
 cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs):
     if code == BURN_ERR_INDEX:
         raise OutOfBoundsError(
-            f"[{op.name}] 'indices' must lie in 0..{size - 1} for axis {attrs} of size {size}, got {value} at flat position "
+            f"[{op.kernel}] 'indices' must lie in 0..{size - 1} for axis {attrs} of size {size}, got {value} at flat position "
             f"{position}; nothing was written")
     if code == BURN_ERR_ZERO_DIV:
-        raise DivisionByZeroError(f"[{op.name}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
+        raise DivisionByZeroError(f"[{op.kernel}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
                                   "mask those values or use a Float tensor")
     if code == BURN_ERR_SHIFT:
-        raise ArgumentError(f"[{op.name}] 'other' must not be negative, got a shift by {value} at flat position {position}")
+        raise ArgumentError(f"[{op.kernel}] 'other' must not be negative, got a shift by {value} at flat position {position}")
     if code == BURN_ERR_MEMORY:
-        raise MemoryError(f"[{op.name}] cannot allocate {position} bytes of scratch memory; use smaller tensors")
-    raise ExecutionError(f"[{op.name}] kernel failed with code {code}")
+        raise MemoryError(f"[{op.kernel}] cannot allocate {position} bytes of scratch memory; use smaller tensors")
+    raise ExecutionError(f"[{op.kernel}] kernel failed with code {code}")
 
 
 cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args, object attrs=None) except -1:
@@ -373,7 +376,7 @@ cdef object unary(Op op, object a):
     cdef const burn_row *row
     cdef burn_buf bi, bo
     cdef burn_args args
-    if type(a) is tensor_type and op.elementwise:
+    if type(a) is tensor_type and op.elementwise and op.n_in == 1:
         x = <TensorBase>a
         if x.contig and backend_of[x.dev] == 0 and (op.kinds & kind_of(x.dtype)):
             row = find_row(op, x.dtype)
@@ -449,6 +452,11 @@ cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     return out
 
 
+cdef inline bint plain_number(object v):
+    """A Python float, or an int that a double holds exactly."""
+    return type(v) is float or (type(v) is int and -9007199254740992 <= v <= 9007199254740992)
+
+
 cdef object binary(int slot, object a, object b):
     """An operator between a tensor and a tensor or number, in either order."""
     cdef Op op
@@ -456,11 +464,11 @@ cdef object binary(int slot, object a, object b):
     if type(a) is tensor_type:
         if type(b) is tensor_type:
             return binary_op(<Op>slot_ops[slot], a, b)
-        if (type(b) is float or type(b) is int) and slot_scalar[slot] is not None:
+        if plain_number(b) and slot_scalar[slot] is not None:
             x = <TensorBase>a
             if kind_of(x.dtype) == KIND_FLOAT:
                 return scalar_op(<Op>slot_scalar[slot], x, b, 0)
-    elif (type(a) is float or type(a) is int) and slot_scalar_left[slot] is not None:
+    elif plain_number(a) and slot_scalar_left[slot] is not None:
         x = <TensorBase>b
         if kind_of(x.dtype) == KIND_FLOAT:
             return scalar_op(<Op>slot_scalar_left[slot], x, a, 0)

@@ -388,10 +388,25 @@ static int reduce_run(reduce_job *j, burn_args *a) {
 }
 
 /* ---- the kernels */
+/* Means of 64-bit integers: their sum needs more than 64 bits. */
+static void reduce_wide_mean(int is_signed, const void *x, void *out, int64_t outer, int64_t n, int64_t inner) {
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t c = 0; c < inner; c++) {
+            int64_t at = o * n * inner + c;
+            __int128 sum = 0;
+            for (int64_t k = 0; k < n; k++)
+                sum += is_signed ? (__int128)((const int64_t *)x)[at + k * inner] : ((const uint64_t *)x)[at + k * inner];
+            ((int64_t *)out)[o * inner + c] = (int64_t)(sum / n);
+        }
+}
 static int reduce_values(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n,
                          int64_t inner, burn_args *a) {
     reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
     j.scale = op == RED_MEAN ? (double)n : 1;
+    if (op == RED_MEAN && n && (dtype == DT_I64 || dtype == DT_U64)) {
+        reduce_wide_mean(dtype == DT_I64, x, out, outer, n, inner);
+        return BURN_OK;
+    }
     if (n == 0 && (op == RED_MAX || op == RED_MIN)) return BURN_OK; /* refused by the caller */
     return reduce_run(&j, a);
 }

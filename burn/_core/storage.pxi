@@ -31,7 +31,7 @@ cdef Storage storage_new(size_t nbytes, int device):
     cdef Storage s = Storage.__new__(Storage)
     s.p = <char *>heap_alloc(nbytes)
     if s.p == NULL:
-        raise MemoryError(f"cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors; "
+        raise MemoryError(f"[tensor] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors; "
                           "free tensors or use smaller batches")
     s.nbytes = nbytes
     s.device = device

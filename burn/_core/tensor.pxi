@@ -115,6 +115,8 @@ cdef class TensorBase:
         return binary(OP_MOD, a, b)
 
     def __pow__(a, b, c):
+        if c is not None:
+            raise TypeError("[pow] a modulus is not supported; use (x ** y) % m")
         return binary(OP_POW, a, b)
 
     def __matmul__(a, b):
@@ -134,6 +136,9 @@ cdef class TensorBase:
 
     def __rshift__(a, b):
         return binary(OP_RSHIFT, a, b)
+
+    def __pos__(self):
+        return self
 
     def __neg__(self):
         return unary(<Op>slot_ops[OP_NEG], self)
@@ -238,7 +243,7 @@ cdef TensorBase tensor_empty(const int64_t *dims, int ndim, int dtype, int dev, 
         t.dims[i] = dims[i]
         total *= dims[i]
     if total > 7e13:
-        raise MemoryError(f"a tensor of shape {list([dims[i] for i in range(ndim)])} would need {total:.3g} bytes")
+        raise MemoryError(f"[tensor] shape {[dims[i] for i in range(ndim)]} would need {total:.3g} bytes; use a smaller one")
     t.ndim = ndim
     t.dtype = dtype
     t.dev = dev
@@ -290,9 +295,24 @@ cdef int read_dims(object shape, int64_t *dims) except -1:
     cdef int n = 0
     for v in shape:
         if n == 8:
-            raise ShapeError(f"a tensor has at most 8 axes, got shape {list(shape)}")
-        dims[n] = v
+            raise ShapeError(f"[tensor] 'shape' must have at most 8 axes, got {list(shape)}; merge some with reshape()")
+        dims[n] = PyNumber_Index(v)
         n += 1
+    return n
+
+
+cdef int64_t count_of(const int64_t *dims, int ndim) except -1:
+    """Number of elements; more than a signed 64-bit number holds is an error."""
+    cdef int64_t n = 1
+    cdef bint over = False
+    cdef int i
+    for i in range(ndim):
+        if dims[i] == 0:
+            return 0
+        if burn_mul_overflow(n, dims[i], &n):
+            over = True
+    if over:
+        raise ShapeError(f"[tensor] 'shape' must describe fewer than 2**63 elements, got {[dims[i] for i in range(ndim)]}")
     return n
 
 
@@ -338,7 +358,7 @@ def reinterpret(TensorBase x, int dtype):
 cdef TensorBase view_of(TensorBase x, const int64_t *dims, const int64_t *strides, int ndim, int64_t offset):
     cdef TensorBase t = tensor_new()
     cdef int i
-    cdef int64_t n = 1
+    t.size = count_of(dims, ndim)
     t.st = x.st
     t.dtype = x.dtype
     t.dev = x.dev
@@ -348,8 +368,6 @@ cdef TensorBase view_of(TensorBase x, const int64_t *dims, const int64_t *stride
     for i in range(ndim):
         t.dims[i] = dims[i]
         t.strides[i] = strides[i]
-        n *= dims[i]
-    t.size = n
     t.contig = find_contiguous(t)
     return t
 

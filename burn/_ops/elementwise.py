@@ -262,11 +262,11 @@ def mask_where(x, mask, value, name="mask_where"):
     return _mask_where.apply((x, mask, value), shape, x._dtype)
 
 
-def mask_fill(x, mask, value):
+def mask_fill(x, mask, value, name="mask_fill"):
     """A number where mask is true, x elsewhere."""
-    check_tensor("mask_fill", x)
-    fill = core.make_scalar(x._dtype, x._slot, 0, *number("mask_fill", x, value, "value")).reshape([1] * x.ndim)
-    return mask_where(x, mask, fill, "mask_fill")
+    check_tensor(name, x)
+    fill = core.make_scalar(x._dtype, x._slot, 0, *number(name, x, value, "value")).reshape([1] * x.ndim)
+    return mask_where(x, mask, fill, name)
 
 
 def clamp(x, low, high, name="clamp"):

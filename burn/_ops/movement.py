@@ -163,6 +163,11 @@ def contiguous(x):
     return _copy.apply((x,), x._dims, x._dtype)
 
 
+def copied(x):
+    """A copy in memory of its own, outside the graph."""
+    return _copy.write((x,), core.empty(x._dims, x._dtype, x._slot, 0))
+
+
 def repeat(x, sizes):
     """The whole tensor tiled sizes times along each axis."""
     inner, outer, shape = [], [], []

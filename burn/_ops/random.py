@@ -1,5 +1,7 @@
 """Random numbers: counter-based, so that a seed gives the same numbers on every backend and with any number of threads."""
 
+import math
+
 from burn._ops.registry import NUMERIC, define
 from burn.errors import ArgumentError, DTypeError
 from burn.tensor.dtype import DType
@@ -19,15 +21,15 @@ def _draw(op, shape, dtype, device, floats):
 
 def uniform(shape, low, high, dtype, device):
     """Uniform on [low, high)."""
-    if not low < high:
-        raise ArgumentError(f"[random] 'low' must be below 'high', got {low} and {high}")
+    if not (low < high and math.isfinite(high - low)):
+        raise ArgumentError(f"[random] 'low' must be below 'high' and both finite, got {low} and {high}")
     return _draw(_uniform, shape, dtype, device, (float(low), float(high)))
 
 
 def normal(shape, mean, std, dtype, device):
     """Normal deviates."""
-    if not std >= 0:
-        raise ArgumentError(f"[random] 'std' must not be negative, got {std}")
+    if not (0 <= std < math.inf and math.isfinite(mean)):
+        raise ArgumentError(f"[random] 'mean' and 'std' must be finite and 'std' not negative, got {mean} and {std}")
     if not dtype.is_float:
         from burn._ops.elementwise import cast
 

@@ -1,5 +1,6 @@
 """All op records by name, and the checks that bridges share."""
 
+import numbers
 import operator
 
 from burn._core import core
@@ -80,6 +81,8 @@ def number(op, x, value, name="other"):
     """(float, int) of a Python or NumPy number for a tensor's kind; fractions are refused by Int tensors."""
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         value = int(value)
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        raise DTypeError(f"[{op}] '{name}' must be a real number, got {value}; there are no complex tensors")
     try:
         whole = operator.index(value)
         real = None
@@ -96,7 +99,9 @@ def number(op, x, value, name="other"):
         try:
             return (float(whole) if real is None else real), 0
         except OverflowError:
-            raise NumberOverflowError(f"[{op}] '{name}' does not fit a float, got {value}") from None
+            raise NumberOverflowError(
+                f"[{op}] '{name}' must fit a float, got an int of {value.bit_length()} bits"
+            ) from None
     if whole is None:
         if not real.is_integer():
             raise DTypeError(

@@ -9,6 +9,9 @@ import os
 
 import numpy as np
 
+from burn._arguments import integer, shown
+from burn.errors import ArgumentError
+
 _MASK32 = 0xFFFFFFFF
 _MASK64 = 0xFFFFFFFFFFFFFFFF
 _CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)  # "expand 32-byte k"
@@ -59,9 +62,9 @@ class StdRng:
     """
 
     def __init__(self, seed: bytes) -> None:
-        if len(seed) != 32:
-            raise ValueError(
-                f"[StdRng] 'seed' must have 32 bytes, got {len(seed)}; use StdRng.seed_from_u64 for a number"
+        if not isinstance(seed, bytes) or len(seed) != 32:
+            raise ArgumentError(
+                f"[StdRng] 'seed' must have 32 bytes, got {shown(seed)}; use StdRng.seed_from_u64 for a number"
             )
         self._key = tuple(int.from_bytes(seed[i : i + 4], "little") for i in range(0, 32, 4))
         self._block = 0
@@ -71,8 +74,8 @@ class StdRng:
 
     @classmethod
     def seed_from_u64(cls, seed: int) -> StdRng:
-        """Generator whose 32 bytes are spread from one number of 64 bits."""
-        state, words = seed & _MASK64, []
+        """Generator whose 32 bytes are spread from one number of 64 bits; another one raises."""
+        state, words = integer("seed", "seed", seed, 0, _MASK64), []
         for _ in range(8):
             state = (state * 0x5851F42D4C957F2D + 0xA17654E46FBE17F3) & _MASK64
             word, turn = (((state >> 18) ^ state) >> 27) & _MASK32, state >> 59

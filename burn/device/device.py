@@ -53,7 +53,12 @@ class Device:
 
     __slots__ = ("_slot", "_ctx")
 
-    def __init__(self, slot, ctx=PLAIN):
+    def __init__(self, slot=None, ctx=PLAIN):
+        if slot not in _BY_SLOT:
+            raise DeviceError(
+                "[Device] a device is made by Device.flex(), Device.ndarray(), Device.cuda() or Device.default(), "
+                f"not from {slot!r}"
+            )
         self._slot, self._ctx = slot, ctx
 
     # Constructors

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from burn._arguments import finite
 from burn.config import F32, ConfigEnum, tuple_variant
-from burn.errors import BurnError
+from burn.errors import ArgumentError, BurnError
 from burn.tensor import DType, Tensor
 
 _TINY = {4: 1.1754943508222875e-38, 8: sys.float_info.min}
@@ -40,7 +41,7 @@ class GradientClippingConfig(ConfigEnum):
         threshold: F32
 
         def init(self) -> GradientClipping:
-            """The clipping; raises ValueError unless the threshold is positive and finite."""
+            """The clipping; raises ArgumentError unless the threshold is positive and finite."""
             return GradientClipping.Value(self.threshold)
 
     @tuple_variant
@@ -50,7 +51,7 @@ class GradientClippingConfig(ConfigEnum):
         max_norm: F32
 
         def init(self) -> GradientClipping:
-            """The clipping; raises ValueError unless the norm is positive and finite."""
+            """The clipping; raises ArgumentError unless the norm is positive and finite."""
             return GradientClipping.Norm(self.max_norm)
 
 
@@ -131,5 +132,5 @@ def _norm(grad: Tensor, name: str | None) -> float:
 
 
 def _check(variant: str, name: str, value: float) -> None:
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"[GradientClipping.{variant}] '{name}' must be a positive finite number, got {value}")
+    if finite(f"GradientClipping.{variant}", name, value) <= 0:
+        raise ArgumentError(f"[GradientClipping.{variant}] '{name}' must be a positive finite number, got {value}")

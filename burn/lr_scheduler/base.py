@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from pathlib import Path
 
+from burn._arguments import instance
 from burn.store.pack import PackError, Reader, Scalar, Writer
 
 
@@ -41,6 +42,7 @@ class LrSchedulerRecord:
 
     def with_record(self, prefix: str, record: LrSchedulerRecord) -> LrSchedulerRecord:
         """Add the numbers of another record as `prefix.key`; returns this record."""
+        instance("with_record", "record", record, LrSchedulerRecord)
         self.scalars.update({f"{prefix}.{key}": value for key, value in record.scalars.items()})
         return self
 

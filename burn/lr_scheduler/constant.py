@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from burn._arguments import finite
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 
 
@@ -11,13 +12,16 @@ class ConstantLr(LrScheduler):
     Args:
         lr: the rate.
 
+    Raises:
+        ArgumentError: if it is not finite.
+
     Example:
         >>> ConstantLr(0.1).step()
         0.1
     """
 
     def __init__(self, lr: float) -> None:
-        self.lr = float(lr)
+        self.lr = finite("ConstantLr", "lr", lr)
 
     def step(self) -> float:
         return self.lr

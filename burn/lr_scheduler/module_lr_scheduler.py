@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from burn._arguments import finite, fits, instance
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 from burn.lr_scheduler.constant import ConstantLr
 from burn.module import ParamGroup, ParamId
@@ -32,11 +33,11 @@ class ModuleLearningRate:
     """
 
     def __init__(self, lr: float) -> None:
-        self._rates = [_Rate(ParamGroup.all(), float(lr))]
+        self._rates = [_Rate(ParamGroup.all(), finite("ModuleLearningRate", "lr", lr))]
 
     def with_group(self, group: ParamGroup, lr: float) -> ModuleLearningRate:
         """Set the rate of a group; a parameter takes the last group it belongs to. Returns this object."""
-        self._rates.append(_Rate(group, float(lr)))
+        self._rates.append(_Rate(_group(group), finite("with_group", "lr", lr)))
         return self
 
     def lr_from_param(self, id: ParamId, path: str | None = None) -> float:
@@ -60,7 +61,7 @@ class ModuleLrScheduler:
 
     def with_group(self, group: ParamGroup, scheduler: LrScheduler | float) -> ModuleLrScheduler:
         """Set the scheduler of a group; a parameter takes the last group it belongs to. Returns this object."""
-        self._groups.append(_Group(group, _scheduler(scheduler)))
+        self._groups.append(_Group(_group(group), _scheduler(scheduler)))
         return self
 
     def step(self) -> ModuleLearningRate:
@@ -80,10 +81,17 @@ class ModuleLrScheduler:
 
     def load_record(self, record: LrSchedulerRecord) -> ModuleLrScheduler:
         """Set the states of all schedulers, as far as the record has them; returns this object."""
+        instance("load_record", "record", record, LrSchedulerRecord, "read one with LrSchedulerRecord.load(path)")
         for number, group in enumerate(self._groups):
             group.scheduler.load_record(record.record(str(number)))
         return self
 
 
 def _scheduler(scheduler: LrScheduler | float) -> LrScheduler:
-    return scheduler if isinstance(scheduler, LrScheduler) else ConstantLr(scheduler)
+    if fits(scheduler, float):
+        return ConstantLr(scheduler)
+    return instance("ModuleLrScheduler", "scheduler", scheduler, LrScheduler, "a number stands for a constant rate")
+
+
+def _group(group: ParamGroup) -> ParamGroup:
+    return instance("with_group", "group", group, ParamGroup, "use ParamGroup.from_path(...)")

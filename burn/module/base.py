@@ -2,13 +2,17 @@
 
 import abc
 import functools
+import typing
 from types import FunctionType
 
 from burn._annotations import allows_none, own_annotations
+from burn._arguments import described, fits, instance, shown
+from burn._arguments import device as check_device
 from burn.errors import AutodiffError, ModuleError
+from burn.tensor import Tensor
 
 from .display import Content, DisplaySettings, nested, render
-from .field import NO_MARK, FieldInfo, holds_parts
+from .field import NO_MARK, FieldInfo, holds_parts, refusal
 from .flag import Flag
 from .group import ParamGroup
 from .param import Param
@@ -98,14 +102,15 @@ class Module(metaclass=_ModuleMeta):
         """A module with other values in the named fields; everything else is shared.
 
         Raises:
-            ModuleError: the module has no such field, or the value cannot stand in one.
+            ModuleError: the module has no such field, or the value is not what the field takes.
         """
         values = self.__dict__
-        for name in fields:
+        for name, value in fields.items():
             if name not in values:
                 raise ModuleError(
                     f"[replace] {name!r} must be a field of {type(self).__name__}, its fields are {', '.join(values)}"
                 )
+            self._check_field(name, value)
         module = object.__new__(type(self))
         # An empty mapper shares the parameters and copies what changes in place: running states and lists.
         module.__dict__.update(self.map(ModuleMapper()).__dict__)
@@ -127,11 +132,11 @@ class Module(metaclass=_ModuleMeta):
 
         Parameters that are not initialised yet, and have no clones, just change where they initialise.
         """
-        return self._transform("to_device", device)
+        return self._transform("to_device", check_device("to_device", device))
 
     def fork(self, device):
         """An independent module on another device, ready to be trained there."""
-        return self._transform("fork", device)
+        return self._transform("fork", check_device("fork", device))
 
     def valid(self):
         """The module for inference: without autodiff, its flags off. Parameters are initialised."""
@@ -222,7 +227,10 @@ class Module(metaclass=_ModuleMeta):
         Raises:
             RecordValidationError: record and module do not fit each other.
         """
-        return record.apply(self)
+        from burn.store import ModuleRecord
+
+        remedy = "read one with ModuleRecord.load(path), or take module.load_file(path)"
+        return instance("load_record", "record", record, ModuleRecord, remedy).apply(self)
 
     try_load_record = load_record
 
@@ -246,7 +254,7 @@ class Module(metaclass=_ModuleMeta):
         """
         from burn.store import ModuleRecord
 
-        return self.load_record(ModuleRecord.load(path))
+        return ModuleRecord.load(path).apply(self)
 
     try_load_file = load_file
 
@@ -280,6 +288,20 @@ class Module(metaclass=_ModuleMeta):
 
     def _display_name(self) -> str:
         return type(self).__name__
+
+    def _check_field(self, name: str, value):
+        """Raises unless a value fits the annotation of a field, or is of the sort that stands there now."""
+        mark = self._marks.get(name, NO_MARK)
+        hint = _hints(type(self)).get(name)
+        if mark.skip or (hint is not None and fits(value, hint)):
+            return
+        wanted = refusal(self.__dict__[name], value, hint is not None)
+        if wanted is not None:
+            remedy = f"; use replace({name}=module.{name}.with_value(tensor))" if wanted == "a Param" else ""
+            raise ModuleError(
+                f"[replace] '{type(self).__name__}.{name}' must be {wanted if hint is None else described(hint)}, "
+                f"got {shown(value)}{remedy if type(value) is Tensor else ''}"
+            )
 
     def _close(self):
         """Checks the fields and makes the module unchangeable."""
@@ -357,7 +379,8 @@ class _Switch(PathTracking, ModuleMapper):
 
     def __init__(self, group: ParamGroup, enabled: bool, flags: bool):
         super().__init__()
-        self.group = group
+        op = ("unfreeze_group" if enabled else "freeze_group") if flags else "set_require_grad_group"
+        self.group = instance(op, "group", group, ParamGroup, "use ParamGroup.from_path(...)")
         self.enabled = enabled
         self.flags = flags
 
@@ -366,6 +389,15 @@ class _Switch(PathTracking, ModuleMapper):
 
     def map_flag(self, flag: Flag) -> Flag:
         return flag.with_value(self.enabled) if self.flags and self.group.matches(flag.id, self.path()) else flag
+
+
+@functools.cache
+def _hints(cls: type) -> dict:
+    """The annotations of a class and its bases as types; none where one of them names what is not known here."""
+    try:
+        return typing.get_type_hints(cls)
+    except (NameError, TypeError):
+        return {}
 
 
 @functools.cache

@@ -97,6 +97,25 @@ def holds_parts(value, where: str) -> bool:
     )
 
 
+def refusal(old, new, annotated: bool) -> str | None:
+    """What a field holds, in words, where ``new`` is of another sort than its present value; else None.
+
+    Without an annotation None may stand anywhere, and anything may take its place.
+    """
+    from .base import Module
+
+    if old is None or (new is None and not annotated):
+        return "None" if annotated else None
+    for kind in (*_PARTS, Module):
+        if isinstance(old, kind):
+            return None if isinstance(new, kind) else f"a {kind.__name__}"
+    if isinstance(old, (list, tuple)):
+        return None if isinstance(new, (list, tuple)) else "a list or a tuple"
+    if holds_parts(old, "") or isinstance(new, (*_PARTS, Module)):
+        return "a constant"
+    return None if not annotated or isinstance(new, type(old)) else f"a {type(old).__name__}"
+
+
 def _classify(kind: type) -> bool | None:
     from .base import Module
 

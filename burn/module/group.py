@@ -1,7 +1,9 @@
 """Sets of parameters, chosen by id or by path."""
 
 import re
+from collections.abc import Iterable
 
+from burn._arguments import instance
 from burn.errors import ModuleError
 
 from .param_id import ParamId
@@ -36,7 +38,7 @@ class ParamGroup:
     @classmethod
     def from_ids(cls, ids) -> "ParamGroup":
         """The parameters with these ids."""
-        return cls(_Explicit(ids))
+        return cls(_Explicit(instance("from_ids", "ids", ids, Iterable, "put a single id into a list")))
 
     @classmethod
     def ids_from_module(cls, module) -> "ParamGroup":
@@ -62,7 +64,7 @@ class ParamGroup:
     @classmethod
     def from_paths(cls, paths) -> "ParamGroup":
         """The parameters at exactly these paths."""
-        return cls(_Exact(paths))
+        return cls(_Exact(_texts(paths, "from_paths")))
 
     @classmethod
     def from_predicate(cls, text: str) -> "ParamGroup":
@@ -96,12 +98,14 @@ class ParamGroup:
 
     def fuse(self, other: "ParamGroup") -> "ParamGroup":
         """The parameters of either group; the exclusions of each stay with it (Burn drops them)."""
+        instance("fuse", "other", other, ParamGroup)
         if self._excludes is None and other._excludes is None:
             return ParamGroup(_any([self._matcher, other._matcher]))
         return ParamGroup(_any([_part(self), _part(other)]))
 
     def exclude(self, other: "ParamGroup") -> "ParamGroup":
         """This group without the parameters that ``other`` names; what ``other`` itself excludes plays no part."""
+        instance("exclude", "other", other, ParamGroup)
         excludes = other._matcher if self._excludes is None else _any([self._excludes, other._matcher])
         return ParamGroup(self._matcher, excludes)
 
@@ -231,10 +235,15 @@ def _any(matchers):
 
 
 def _some(items, op: str) -> list[str]:
-    items = [items] if isinstance(items, str) else list(items)
+    items = _texts(items, op)
     if not items:
         raise ParamGroupError(f"[{op}] the list must not be empty: use from_ids([]) for a group without parameters")
     return items
+
+
+def _texts(items, op: str) -> list[str]:
+    items = [items] if isinstance(items, str) else instance(op, "texts", items, Iterable)
+    return [instance(op, "texts", item, str) for item in items]
 
 
 def _compile(pattern: str) -> re.Pattern:

@@ -3,6 +3,8 @@
 import threading
 import weakref
 
+from burn._arguments import device as check_device
+from burn._arguments import instance, integer
 from burn._core import core
 from burn.errors import AutodiffError, ModuleError
 from burn.tensor import Float, Kind, Tensor
@@ -47,7 +49,7 @@ class _Lazy:
         return _with_grad(source.initialise().to_device(self.device).detach(), require_grad)
 
     def _checked(self, value: Tensor) -> Tensor:
-        if tuple(value.shape) != self.shape:
+        if tuple(instance("Param", "the initialiser's result", value, Tensor).shape) != self.shape:
             raise ModuleError(
                 f"[Param] the initialiser must give the shape {list(self.shape)} that was declared, "
                 f"got {list(value.shape)}"
@@ -86,7 +88,7 @@ class Param:
     @staticmethod
     def initialized(id: ParamId, value: Tensor) -> "Param":
         """A parameter with this id and tensor; a Float one is active if the tensor requires a gradient."""
-        kind = _KINDS[value._kind]
+        kind = _kind_of("initialized", value)
         return Param(id, value, kind == "float" and value.is_require_grad(), kind)
 
     @staticmethod
@@ -99,7 +101,7 @@ class Param:
         Raises:
             AutodiffError: the tensor is the result of recorded operations.
         """
-        kind = _KINDS[tensor._kind]
+        kind = _kind_of("from_tensor", tensor)
         if kind == "float":
             tensor = _with_grad(tensor, True)
         return Param(ParamId(), tensor, kind == "float", kind)
@@ -127,7 +129,9 @@ class Param:
             kind: the kind of tensor that ``init`` gives.
         """
         active = is_require_grad and kind is Float
-        return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, tuple(shape)))
+        device = check_device("uninitialized", device)
+        shape = tuple(integer("uninitialized", "shape", size, 0) for size in shape)
+        return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, shape))
 
     def val(self) -> Tensor:
         """The tensor, initialised now if need be."""
@@ -140,7 +144,7 @@ class Param:
         lazy = self._lazy
         with lazy.lock:
             value = lazy.initialise()
-            if _KINDS[value._kind] != self.kind:
+            if _kind_of("Param", value) != self.kind:
                 raise ModuleError(f"[Param] the initialiser must give {self.kind} values, got {value.dtype}")
             if self._value is None:
                 # Clones share the tensor; only one that was frozen or unfrozen meanwhile needs its own leaf.
@@ -203,7 +207,7 @@ class Param:
 
         The tensor becomes a leaf that requires a gradient if the parameter is active and the tensor has autodiff.
         """
-        kind = _KINDS[value._kind]
+        kind = _kind_of("with_value", value)
         if kind == "float":
             value = _with_grad(value, self._active)
         return Param(self.id, value, self._active and kind == "float", kind, None, self._load, self._save)
@@ -292,10 +296,12 @@ class Param:
 
         One that is not initialised, and has no clones, just changes where it initialises.
         """
+        device = check_device("to_device", device)
         return self._moved_lazily(device) or self._replaced(self.val().to_device(device))
 
     def fork(self, device) -> "Param":
         """An independent parameter on another device: its own leaf, with the same id."""
+        device = check_device("fork", device)
         moved = self._moved_lazily(device)
         if moved is not None:
             return moved
@@ -360,6 +366,13 @@ class Param:
 
 def _restore(id, value, active, load, save):
     return Param(id, value, active, _KINDS[value._kind], None, load, save)
+
+
+def _kind_of(op: str, value: Tensor) -> str:
+    """The kind of a parameter with this tensor."""
+    if not isinstance(value, Tensor):
+        instance(op, "value", value, Tensor, "use Tensor.from_data(...)")
+    return _KINDS[value._kind]
 
 
 def _with_grad(tensor: Tensor, require_grad: bool) -> Tensor:

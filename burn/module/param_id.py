@@ -1,8 +1,8 @@
 """Identifiers of parameters."""
 
-import operator
 import os
 
+from burn._arguments import instance, integer
 from burn.errors import ModuleError
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuv"
@@ -34,7 +34,7 @@ class ParamId:
         """
         if value is None:
             value = int.from_bytes(os.urandom(8), "little")
-        value = operator.index(value)
+        value = integer("ParamId", "value", value)
         if not 0 <= value < _U64:
             raise ModuleError(f"[ParamId] 'value' must be from 0 to 2^64 - 1, got {value}")
         self._value = value
@@ -51,7 +51,7 @@ class ParamId:
             ModuleError: the text is not base32 of at most 8 bytes. UUIDs are refused: Burn hashes them to a number
                 that depends on the machine.
         """
-        digits = [_DIGITS.get(letter) for letter in text.lower()]
+        digits = [_DIGITS.get(letter) for letter in instance("ParamId", "text", text, str).lower()]
         size, spare = divmod(5 * len(digits), 8)
         if not digits or None in digits or size > 8 or spare > 4:
             raise ModuleError(f"[ParamId] 'text' must be an id such as '83h0200000000', got {text!r}")

@@ -1,13 +1,14 @@
 """Checks at the boundary of a layer's forward."""
 
-from burn.errors import KindError, ShapeError
-from burn.tensor import Float, Tensor
+from burn._arguments import instance, integer
+from burn.errors import ArgumentError, KindError, ShapeError
+from burn.tensor import Float, Int, Tensor
 
 
 def check_last(layer: str, input, size: int, name: str) -> None:
-    """Raises unless ``input`` is a tensor whose last axis has ``size`` elements."""
-    check_tensor(layer, input, "input")
-    if input._dims[-1] != size:
+    """Raises unless ``input`` is a Float tensor whose last axis has ``size`` elements."""
+    check_float(layer, input, "input")
+    if input._dims[-1:] != (size,):
         raise ShapeError(
             f"[{layer}] 'input' must be [..., {name}] with {name} = {size}, got shape {input.dims()}"
         ) from None
@@ -15,17 +16,23 @@ def check_last(layer: str, input, size: int, name: str) -> None:
 
 def check_tensor(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is a tensor."""
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"[{layer}] {argument!r} must be a Tensor, got {type(value).__name__}; use Tensor.from_data(...)"
-        ) from None
+    instance(layer, argument, value, Tensor, "use Tensor.from_data(...)")
 
 
 def check_float(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is a Float tensor."""
     check_tensor(layer, value, argument)
     if value.kind is not Float:
-        raise KindError(f"[{layer}] {argument!r} must be a Float tensor, got {value.dtype.name}; use .float()")
+        raise KindError(
+            f"[{layer}] {argument!r} must be a Float tensor, got {value.dtype.name}; use .float()"
+        ) from None
+
+
+def check_int(layer: str, value, argument: str) -> None:
+    """Raises unless ``value`` is an Int tensor."""
+    check_tensor(layer, value, argument)
+    if value.kind is not Int:
+        raise KindError(f"[{layer}] {argument!r} must be an Int tensor, got {value.dtype.name}; use .int()")
 
 
 def check_same_shape(layer: str, first, second, names: tuple[str, str]) -> None:
@@ -41,6 +48,6 @@ def check_same_shape(layer: str, first, second, names: tuple[str, str]) -> None:
 
 def check_size(config: str, name: str, value: int) -> int:
     """Raises unless a size in a config is a positive integer."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"[{config}] {name!r} must be a positive integer, got {value!r}")
-    return value
+    if integer(config, name, value) < 1:
+        raise ArgumentError(f"[{config}] {name!r} must be a positive integer, got {value!r}")
+    return int(value)

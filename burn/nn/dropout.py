@@ -3,6 +3,7 @@
 import math
 
 from burn.config import Config
+from burn.errors import ArgumentError
 from burn.module import ONE_LINE, Flag, Module
 from burn.tensor import Distribution, Tensor
 
@@ -22,10 +23,10 @@ class DropoutConfig(Config):
         """The layer.
 
         Raises:
-            ValueError: a probability outside [0, 1].
+            ArgumentError: a probability outside [0, 1].
         """
         if not (math.isfinite(self.prob) and 0.0 <= self.prob <= 1.0):
-            raise ValueError(f"[DropoutConfig] 'prob' must be from 0 to 1, got {self.prob}")
+            raise ArgumentError(f"[DropoutConfig] 'prob' must be from 0 to 1, got {self.prob}")
         return Dropout(self.prob)
 
 

@@ -1,12 +1,12 @@
 """The table of vectors."""
 
 from burn.config import Config
-from burn.errors import ShapeError
+from burn.errors import OutOfBoundsError, ShapeError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
 from burn.tensor import module as functional
 
-from ._checks import check_size, check_tensor
+from ._checks import check_int, check_size
 from .initializer import Initializer
 
 
@@ -26,7 +26,7 @@ class EmbeddingConfig(Config):
         """The layer, its table still to be drawn; on the default device if ``device`` is None.
 
         Raises:
-            ValueError: a size that is no positive integer.
+            ArgumentError: a size that is no positive integer.
         """
         rows = check_size("EmbeddingConfig", "n_embedding", self.n_embedding)
         columns = check_size("EmbeddingConfig", "d_model", self.d_model)
@@ -53,12 +53,17 @@ class Embedding(Module):
         - output: [batch, length, d_model]
 
         Raises:
-            IndexError: an index outside 0 to n_embedding - 1.
+            KindError: an input that is not Int.
+            OutOfBoundsError: an index outside 0 to n_embedding - 1.
         """
-        check_tensor("Embedding", input, "input")
+        check_int("Embedding", input, "input")
         if input.ndim != 2:
             raise ShapeError(f"[Embedding] 'input' must be [batch, length], got shape {input.dims()}; unsqueeze it")
-        return functional.embedding(self.weight.val(), input)
+        table = self.weight.val()
+        try:
+            return functional.embedding(table, input)
+        except OutOfBoundsError as error:
+            raise _stray(input, table.shape[0]) or error from error
 
     def custom_settings(self):
         return ONE_LINE
@@ -66,3 +71,15 @@ class Embedding(Module):
     def custom_content(self, content):
         n_embedding, d_model = self.weight.lazy_shape()
         return content.add("n_embedding", n_embedding).add("d_model", d_model)
+
+
+def _stray(input: Tensor, rows: int) -> OutOfBoundsError | None:
+    """The error that names the first index without a row."""
+    for batch, indices in enumerate(input.tolist()):
+        for position, index in enumerate(indices):
+            if not 0 <= index < rows:
+                return OutOfBoundsError(
+                    f"[Embedding] 'input' must hold indices from 0 to {rows - 1}, "
+                    f"got {index} at position [{batch}, {position}]"
+                )
+    return None

@@ -2,9 +2,11 @@
 
 import functools
 import math
+from collections.abc import Iterable
 
+from burn._arguments import device as check_device
+from burn._arguments import instance, integer
 from burn.config import ConfigEnum
-from burn.device import Device
 from burn.errors import ModuleError
 from burn.module import Param, ParamId
 from burn.tensor import Distribution, Tensor
@@ -16,8 +18,7 @@ class Initializer(ConfigEnum):
     The gain is a plain factor. The kaiming rules need the number of inputs of a unit (or outputs, with
     ``fan_out_only``), the xavier rules both; layers give them.
 
-    >>> from burn.device import Device
-    >>> Initializer.Constant(2.0).init([3], Device.flex()).val().tolist()
+    >>>     >>> Initializer.Constant(2.0).init([3], Device.flex()).val().tolist()
     [2.0, 2.0, 2.0]
     """
 
@@ -89,8 +90,9 @@ class Initializer(ConfigEnum):
         Raises:
             ModuleError: when the values are drawn: a fan is missing, or the rule describes no distribution.
         """
-        shape = tuple(shape)
-        device = Device.default() if device is None else device
+        shape = instance("init", "shape", shape, Iterable, "put a single size into a list")
+        shape = tuple(integer("init", "shape", size, 0) for size in shape)
+        device = check_device("init", device)
 
         def draw(device, require_grad):
             # The draw itself is not recorded; only the leaf belongs to the autodiff context.

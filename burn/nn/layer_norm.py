@@ -3,6 +3,7 @@
 import math
 
 from burn.config import Config
+from burn.errors import ArgumentError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import DType, Tensor
 
@@ -26,11 +27,11 @@ class LayerNormConfig(Config):
         """The layer with gamma 1 and beta 0; on the default device if ``device`` is None.
 
         Raises:
-            ValueError: a size that is no positive integer, an epsilon that is not finite and positive.
+            ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
         """
         size = [check_size("LayerNormConfig", "d_model", self.d_model)]
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f"[LayerNormConfig] 'epsilon' must be finite and positive, got {self.epsilon}")
+            raise ArgumentError(f"[LayerNormConfig] 'epsilon' must be finite and positive, got {self.epsilon}")
         beta = Initializer.Zeros.init(size, device) if self.bias else None
         return LayerNorm(Initializer.Ones.init(size, device), beta, self.epsilon)
 
@@ -58,6 +59,10 @@ class LayerNorm(Module):
 
         - input: [..., d_model], at least one axis
         - output: the same
+
+        Raises:
+            KindError: an input that is not Float.
+            ShapeError: a last axis of another size.
         """
         gamma, beta = self.gamma.val(), self.beta
         check_last("LayerNorm", input, gamma._dims[0], "d_model")

@@ -41,7 +41,7 @@ class LinearConfig(Config):
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
         Raises:
-            ValueError: a size that is no positive integer.
+            ArgumentError: a size that is no positive integer.
         """
         rows = check_size("LinearConfig", "d_input", self.d_input)
         columns = check_size("LinearConfig", "d_output", self.d_output)
@@ -75,12 +75,16 @@ class Linear(Module):
 
         - input: [..., d_input], at least one axis
         - output: [..., d_output]
+
+        Raises:
+            KindError: an input that is not Float.
+            ShapeError: a last axis of another size.
         """
         weight, bias = self.weight.val(), self.bias
         try:
             return functional.linear(input, weight, None if bias is None else bias.val())
         except (ShapeError, TypeError):
-            # The product checks its shapes anyway; only the message is the layer's.
+            # The product checks kind and shapes anyway, before it runs; only the message is the layer's.
             check_last("Linear", input, weight.shape[0], "d_input")
             raise
 

@@ -7,6 +7,8 @@ import struct
 
 import numpy as np
 
+from burn.errors import ArgumentError
+
 _F32 = struct.Struct("f")
 
 
@@ -27,25 +29,14 @@ def powi_f32(base: float, exponent: int) -> float:
         power = power * power
 
 
-def finite(owner: str, name: str, value: float) -> float:
-    """`value`, which must be a finite number.
-
-    Raises:
-        ValueError: if it is not.
-    """
-    if not math.isfinite(value):
-        raise ValueError(f"[{owner}] '{name}' must be a finite number, got {value}")
-    return float(value)
-
-
 def share(owner: str, name: str, value: float) -> float:
     """`value`, which must lie in [0, 1).
 
     Raises:
-        ValueError: if it does not.
+        ArgumentError: if it does not.
     """
     if not 0 <= value < 1:
-        raise ValueError(f"[{owner}] '{name}' must be in [0, 1), got {value}")
+        raise ArgumentError(f"[{owner}] '{name}' must be in [0, 1), got {value}")
     return float(value)
 
 
@@ -53,8 +44,8 @@ def not_negative(owner: str, name: str, value: float) -> float:
     """`value`, which must be a finite number of at least 0.
 
     Raises:
-        ValueError: if it is not.
+        ArgumentError: if it is not.
     """
     if not (value >= 0 and math.isfinite(value)):
-        raise ValueError(f"[{owner}] '{name}' must be a finite number of at least 0, got {value}")
+        raise ArgumentError(f"[{owner}] '{name}' must be a finite number of at least 0, got {value}")
     return float(value)

@@ -42,7 +42,7 @@ class AdamConfig(Config):
         """The rule for one tensor; the clipping is not part of it.
 
         Raises:
-            ValueError: if a number is out of its range.
+            ArgumentError: if a number is out of its range.
         """
         return Adam(self)
 

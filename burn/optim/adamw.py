@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from burn._arguments import finite
 from burn.config import F32, Config
 from burn.grad_clipping import GradientClippingConfig
-from burn.optim._numbers import finite, to_f32
+from burn.optim._numbers import to_f32
 from burn.optim.adam import AdamState, AdaptiveMomentum, is_half, step_in_f32
 from burn.optim.base import Optimizer
 from burn.optim.module_optimizer import ModuleOptimizer
@@ -41,7 +42,7 @@ class AdamWConfig(Config):
         """The rule for one tensor; the clipping is not part of it.
 
         Raises:
-            ValueError: if a number is out of its range.
+            ArgumentError: if a number is out of its range.
         """
         return AdamW(self)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from burn._arguments import finite
 from burn.config import F32, Config
-from burn.optim._numbers import finite, to_f32
+from burn.optim._numbers import to_f32
 
 if TYPE_CHECKING:
     from burn.tensor import Tensor
@@ -24,7 +25,7 @@ class WeightDecayConfig(Config):
         """The weight decay.
 
         Raises:
-            ValueError: if the penalty is not finite.
+            ArgumentError: if the penalty is not finite.
         """
         return WeightDecay(self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from burn.module import ModuleVisitor, Param
-from burn.optim.grads import GradientsParams
+from burn.optim.grads import GradientsParams, check_grads, check_module
 
 if TYPE_CHECKING:
     from burn.module import Module
@@ -27,7 +27,7 @@ class GradientsAccumulator:
 
     def accumulate(self, module: Module, grads: GradientsParams) -> None:
         """Add the gradients of a module's parameters; gradients of others are dropped."""
-        module.visit(_Adder(self._sum, grads))
+        check_module("accumulate", module).visit(_Adder(self._sum, check_grads("accumulate", grads)))
 
     def grads(self) -> GradientsParams:
         """The sum; the accumulator is empty afterwards."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from burn._arguments import device as check_device
+from burn._arguments import instance
+from burn._autodiff import Gradients
 from burn.errors import AutodiffError
-from burn.module import ModuleVisitor, Param, ParamId
+from burn.module import Module, ModuleVisitor, Param, ParamId
 from burn.tensor import Tensor
 
 if TYPE_CHECKING:
-    from burn._autodiff import Gradients
     from burn.device import Device
-    from burn.module import Module
 
 
 class GradientsParams:
@@ -44,14 +45,14 @@ class GradientsParams:
     def from_module(cls, grads: Gradients, module: Module) -> GradientsParams:
         """As `from_grads`; what belongs to other modules stays in `grads`, for several modules of one backward pass."""
         collector = _Collector(grads, None)
-        module.visit(collector)
+        check_module("from_grads", module).visit(collector)
         return collector.result
 
     @classmethod
     def from_params(cls, grads: Gradients, module: Module, ids: Iterable[ParamId]) -> GradientsParams:
         """As `from_module`, for the parameters of the module with these ids."""
-        collector = _Collector(grads, set(ids))
-        module.visit(collector)
+        collector = _Collector(grads, set(instance("from_params", "ids", ids, Iterable)))
+        check_module("from_params", module).visit(collector)
         return collector.result
 
     def get(self, id: ParamId) -> Tensor | None:
@@ -68,7 +69,8 @@ class GradientsParams:
         Raises:
             AutodiffError: if `tensor` has autodiff.
         """
-        if tensor.is_autodiff():
+        instance("register", "id", id, ParamId)
+        if instance("register", "tensor", tensor, Tensor).is_autodiff():
             raise AutodiffError(
                 "[register] 'tensor' must be without autodiff, got an autodiff tensor; use tensor.inner()"
             )
@@ -80,7 +82,7 @@ class GradientsParams:
 
     def to_device(self, device: Device, module: Module) -> GradientsParams:
         """Move the gradients of a module's parameters; others stay where they are."""
-        module.visit(_Mover(self._grads, device))
+        check_module("to_device", module).visit(_Mover(self._grads, check_device("to_device", device)))
         return self
 
     def __len__(self) -> int:
@@ -93,9 +95,20 @@ class GradientsParams:
         return f"GradientsParams(len={len(self)})"
 
 
+def check_module(op: str, module: Module) -> Module:
+    """The module; raises where it is none."""
+    return instance(op, "module", module, Module)
+
+
+def check_grads(op: str, grads: GradientsParams) -> GradientsParams:
+    """The gradients of a module; raises where they are none."""
+    remedy = "make it with GradientsParams.from_grads(loss.backward(), module)"
+    return instance(op, "grads", grads, GradientsParams, remedy)
+
+
 class _Collector(ModuleVisitor):
     def __init__(self, grads: Gradients, ids: set[ParamId] | None) -> None:
-        self._grads = grads
+        self._grads = instance("from_grads", "grads", grads, Gradients, "loss.backward() gives them")
         self._ids = ids
         self.result = GradientsParams()
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from burn._arguments import finite, fits, instance, shown
 from burn._core import core
 from burn.device import Device
-from burn.errors import AutodiffError, RecordValidationError
+from burn.errors import ArgumentTypeError, AutodiffError, RecordValidationError
 from burn.grad_clipping import GradientClipping, GradientClippingConfig
 from burn.module import ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId, PathTracking
-from burn.optim.grads import GradientsParams
+from burn.optim.base import Optimizer
+from burn.optim.grads import GradientsParams, check_grads, check_module
 from burn.optim.record import OptimizerRecord
 from burn.optim.state import MissingLeaf, flatten, map_tensors, unflatten
 from burn.store.pack import PackTensor, Scalar
@@ -20,7 +21,6 @@ from burn.tensor import Tensor
 
 if TYPE_CHECKING:
     from burn.module import Module
-    from burn.optim.base import Optimizer
 
 _RANK = "__rank"
 
@@ -61,7 +61,7 @@ class ModuleOptimizer:
     def __init__(
         self, optimizer: Optimizer, grad_clipping: GradientClippingConfig | GradientClipping | None = None
     ) -> None:
-        self._groups = [_Group(ParamGroup.all(), optimizer, _clipping(grad_clipping))]
+        self._groups = [_Group(ParamGroup.all(), _rule("ModuleOptimizer", optimizer), _clipping(grad_clipping))]
         self._states: dict[ParamId, _Entry] = {}
 
     def with_group(
@@ -82,7 +82,8 @@ class ModuleOptimizer:
         Returns:
             This optimizer, changed.
         """
-        self._groups.append(_Group(group, optimizer, _clipping(grad_clipping)))
+        instance("with_group", "group", group, ParamGroup, "use ParamGroup.from_path(...)")
+        self._groups.append(_Group(group, _rule("with_group", optimizer), _clipping(grad_clipping)))
         self._states = {id: entry for id, entry in self._states.items() if not group.matches(id, entry.path)}
         return self
 
@@ -111,12 +112,13 @@ class ModuleOptimizer:
             The module with updated parameters.
 
         Raises:
-            ValueError: if `lr` is not finite.
+            ArgumentError: if `lr` is not finite.
+            ArgumentTypeError: if an argument has another type, as the gradients of `loss.backward()` have.
             AutodiffError: if there are gradients, but none for a parameter of this module.
         """
-        if isinstance(lr, (int, float)) and not math.isfinite(lr):
-            raise ValueError(f"[step] 'lr' must be a finite number, got {lr}")
-        count = len(grads)
+        lr = _learning_rate(lr)
+        check_module("step", module)
+        count = len(check_grads("step", grads))
         if self.has_gradient_clipping():
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
@@ -158,6 +160,7 @@ class ModuleOptimizer:
         Raises:
             RecordValidationError: if the record was written by another optimizer; the states are then unchanged.
         """
+        instance("load_record", "record", record, OptimizerRecord, "read one with OptimizerRecord.load(path)")
         leaves: dict[ParamId, dict[str, Any]] = {}
         for tensor in record.tensors:
             if tensor.param_id is None:
@@ -265,7 +268,7 @@ class _Stepper(PathTracking, ModuleMapper):
         group = self._optimizer._group_of(id, path)
         optimizer = self._optimizer._groups[group].optimizer
         lr = self._lr
-        if not isinstance(lr, (int, float)):
+        if not isinstance(lr, float):
             lr = lr.lr_from_param(id, path)
         entry = self._states.get(id)
         state = entry.state if entry is not None else None
@@ -294,7 +297,27 @@ def last_match(groups: list, id: ParamId, path: str | None) -> int:
 
 
 def _clipping(clipping: GradientClippingConfig | GradientClipping | None) -> GradientClipping | None:
-    return clipping.init() if isinstance(clipping, GradientClippingConfig) else clipping
+    if isinstance(clipping, GradientClippingConfig):
+        return clipping.init()
+    if clipping is None:
+        return None
+    return instance(
+        "ModuleOptimizer", "grad_clipping", clipping, GradientClipping, "use GradientClippingConfig.Norm(1.0)"
+    )
+
+
+def _rule(op: str, optimizer: Optimizer) -> Optimizer:
+    return instance(op, "optimizer", optimizer, Optimizer, "build() of a config, such as AdamConfig(), makes one")
+
+
+def _learning_rate(lr: Any) -> Any:
+    """The rate as a float, or what gives a rate for each parameter."""
+    if fits(lr, float):
+        return finite("step", "lr", lr)
+    if not hasattr(lr, "lr_from_param"):
+        remedy = "; use the result of its step()" if hasattr(lr, "step") else ""
+        raise ArgumentTypeError(f"[step] 'lr' must be a number or a ModuleLearningRate, got {shown(lr)}{remedy}")
+    return lr
 
 
 def _scalar(value: bool | int | float) -> Scalar:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from burn._arguments import finite
 from burn.config import Config
-from burn.optim._numbers import finite, to_f32
+from burn.optim._numbers import to_f32
 from burn.tensor import Tensor
 
 
@@ -27,7 +28,7 @@ class MomentumConfig(Config):
         """The momentum.
 
         Raises:
-            ValueError: if a number is not finite.
+            ArgumentError: if a number is not finite.
         """
         return Momentum(self)
 

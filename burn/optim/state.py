@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from burn.errors import ArgumentTypeError
 from burn.tensor import Tensor
 
 Leaf = Tensor | int | float | bool
@@ -36,7 +37,9 @@ def _flatten_value(value: Any, name: str) -> Iterator[tuple[str, Leaf]]:
     elif isinstance(value, Leaf):
         yield name, value
     else:
-        raise TypeError(f"[state] '{name}' must be a tensor, a number, a dataclass or None, got {type(value).__name__}")
+        raise ArgumentTypeError(
+            f"[state] '{name}' must be a tensor, a number, a dataclass or None, got {type(value).__name__}"
+        )
 
 
 def unflatten(state_type: type, prefix: str, leaves: Mapping[str, Leaf]) -> Any:

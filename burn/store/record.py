@@ -2,6 +2,7 @@
 
 import enum
 
+from burn._arguments import instance
 from burn.errors import RecordValidationError
 from burn.module.group import ParamGroup
 from burn.module.param import Param
@@ -45,7 +46,7 @@ class ModuleRecord:
     def from_module(cls, module, group: ParamGroup | None = None) -> "ModuleRecord":
         """The parameters of a module, or of a group of them, as records hold them."""
         collect = _Collect(ParamGroup.all() if group is None else group)
-        module.visit(collect)
+        _module("from_module", module).visit(collect)
         return cls(collect.entries)
 
     def __len__(self) -> int:
@@ -65,6 +66,7 @@ class ModuleRecord:
 
     def with_dtype_policy(self, policy: DTypePolicy) -> "ModuleRecord":
         """Sets which dtype loaded parameters have (default ``FromRecord``)."""
+        policy = instance("with_dtype_policy", "policy", policy, DTypePolicy)
         return self._with("_cast", policy is DTypePolicy.CastToModule)
 
     def cast_to_module_dtype(self) -> "ModuleRecord":
@@ -130,7 +132,7 @@ class ModuleRecord:
             RecordIoError: the file of the record cannot be read any more.
         """
         mapper = _Apply({entry.name: entry for entry in self._entries}, self._cast)
-        loaded = module.map(mapper)
+        loaded = _module("apply", module).map(mapper)
         if self._validate and mapper.errors:
             raise RecordValidationError(f"[load_record] the record does not fit the module: {'; '.join(mapper.errors)}")
         if not self._partial and mapper.missing:
@@ -161,7 +163,7 @@ class _Collect(PathTracking, ModuleVisitor):
 
     def __init__(self, group: ParamGroup):
         super().__init__()
-        self.group = group
+        self.group = instance("into_record_group", "group", group, ParamGroup, "use ParamGroup.from_path(...)")
         self.entries: list[PackTensor] = []
 
     def visit_float(self, param: Param):
@@ -232,6 +234,12 @@ def unpack_tensor(entry: PackTensor, device, kind: str | None = None) -> Tensor:
         flat = array.view("u1") if array.dtype.itemsize == 1 else array
         return Tensor.from_data(flat != 0, device)
     return Tensor.from_data(array, device, DType.of(entry.dtype.name.lower()))
+
+
+def _module(op: str, module):
+    from burn.module.base import Module
+
+    return instance(op, "module", module, Module)
 
 
 def _names(paths) -> str:

@@ -2,9 +2,9 @@
 
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
-from burn._ops.registry import OPS, check_kind
-from burn.errors import ShapeError
-from burn.tensor.shape import axis_of
+from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
+from burn.errors import ArgumentError, DTypeError, ShapeError
+from burn.tensor.shape import axis_of, ints_of
 
 
 def _unary(op, text):
@@ -126,8 +126,19 @@ class MathMethods:
 
     def powi(self, other):
         """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`."""
-        if self._kind == 1:
-            return self.powf(other.cast(self.dtype) if isinstance(other, MathMethods) else other)
+        if not isinstance(other, MathMethods):
+            real, whole = number("powi", self, other, "other")
+            if real != int(real):
+                raise DTypeError(f"[powi] 'other' must be a whole number, got {other}; use powf()")
+            if self._kind == FLOAT:
+                return self.powf(real)
+            if whole < 0:
+                raise ArgumentError(
+                    f"[powi] 'other' must not be negative for Int tensors, got {whole}; call float() first"
+                )
+        elif self._kind == FLOAT:
+            check_kind("powi", other, INT, "other")
+            return self.powf(other.cast(self.dtype))
         return ew.powi(self, other)
 
     def powi_scalar(self, value):
@@ -164,7 +175,7 @@ class MathMethods:
 
     def dot(self, other):
         """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`."""
-        if self.ndim != 1 or other.ndim != 1 or self._dims != other._dims:
+        if self.ndim != 1 or check_tensor("dot", other, "other").ndim != 1 or self._dims != other._dims:
             raise ShapeError(
                 f"[dot] both tensors must be vectors of one length, got shapes {self.dims()} and {other.dims()}"
             )
@@ -182,7 +193,7 @@ class MathMethods:
 
     def sum_dims(self, dims):
         """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`."""
-        return rd.sum_dims(self, [axis_of(d, self.ndim, "sum_dims", "dims") for d in dims])
+        return rd.sum_dims(self, [axis_of(d, self.ndim, "sum_dims", "dims") for d in ints_of("sum_dims", "dims", dims)])
 
     def sum_dims_squeeze(self, dims):
         """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
@@ -306,7 +317,8 @@ class MathMethods:
 
     def is_close(self, other, rtol=1e-5, atol=1e-8):
         """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`."""
-        check_kind("is_close", self, 1)
+        check_kind("is_close", self, FLOAT)
+        check_same("is_close", self, check_tensor("is_close", other, "other"))
         near = ew.lower_equal(
             ew.abs_(ew.sub(self, other)), ew.add_scalar.scalar(ew.mul_scalar.scalar(ew.abs_(other), rtol, 0), atol, 0)
         )
@@ -315,6 +327,6 @@ class MathMethods:
 
 
 def _fold(reduce, x, dims, name):
-    for d in sorted({axis_of(d, x.ndim, name, "dims") for d in dims}):
+    for d in sorted({axis_of(d, x.ndim, name, "dims") for d in ints_of(name, "dims", dims)}):
         x = reduce(x, d)
     return x

@@ -5,10 +5,11 @@ import numpy as np
 from burn._ops import index as ix
 from burn._ops import movement as mv
 from burn._ops.elementwise import cast
-from burn._ops.registry import BOOL, INT, check_same, number
-from burn.errors import OutOfBoundsError, ShapeError
+from burn._ops.registry import BOOL, INT, NUMERIC, check_kind, check_same, check_tensor
+from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
+from burn.tensor._indexing import get_item, set_item
 from burn.tensor.dtype import DType
-from burn.tensor.shape import axis_of
+from burn.tensor.shape import axis_of, int_of, ints_of
 
 
 class ShapingMethods:
@@ -22,7 +23,7 @@ class ShapingMethods:
         Raises:
             ShapeError: the number of elements differs.
         """
-        dims = [n.__index__() for n in (shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape)]
+        dims = ints_of("reshape", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.reshape(self, mv.resolve_reshape(self, dims))
 
     def flatten(self, start_dim=0, end_dim=-1):
@@ -53,7 +54,7 @@ class ShapingMethods:
 
     def permute(self, *axes):
         """Axes in another order (a view). Mirrors `Tensor::permute`."""
-        axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
+        axes = ints_of("permute", "axes", axes[0] if len(axes) == 1 else axes)
         order = mv.normalize_axes(axes, self.ndim, "permute")
         if len(order) != self.ndim:
             raise ShapeError(
@@ -63,7 +64,7 @@ class ShapingMethods:
 
     def movedim(self, src, dst):
         """Axes moved to other places, the rest in order (a view). Mirrors `Tensor::movedim`."""
-        src, dst = ([a] if hasattr(a, "__index__") else list(a) for a in (src, dst))
+        src, dst = ints_of("movedim", "src", src), ints_of("movedim", "dst", dst)
         s, d = (mv.normalize_axes(a, self.ndim, "movedim") for a in (src, dst))
         if len(s) != len(d):
             raise ShapeError(f"[movedim] 'src' and 'dst' must have the same length, got {src} and {dst}")
@@ -74,7 +75,7 @@ class ShapingMethods:
 
     def flip(self, axes):
         """The order along axes reversed. Mirrors `Tensor::flip`."""
-        return mv.flip(self, mv.normalize_axes(axes, self.ndim, "flip"))
+        return mv.flip(self, mv.normalize_axes(ints_of("flip", "axes", axes), self.ndim, "flip"))
 
     def squeeze(self):
         """All axes of size 1 removed. Mirrors `Tensor::squeeze`."""
@@ -91,12 +92,15 @@ class ShapingMethods:
 
     def squeeze_dims(self, dims):
         """Axes of size 1 removed; an empty list removes all of them. Mirrors `Tensor::squeeze_dims`."""
+        dims = ints_of("squeeze_dims", "dims", dims)
         if not dims:
             return self.squeeze()
         axes = {axis_of(d, self.ndim, "squeeze", "dims") for d in dims}
         for a in sorted(axes):
             if self._dims[a] != 1:
-                raise ShapeError(f"[squeeze] axis {a} must have size 1, got {self._dims[a]} in shape {self.dims()}")
+                raise ShapeError(
+                    f"[squeeze] 'dims' must name axes of size 1, got axis {a} of size {self._dims[a]} in shape {self.dims()}"
+                )
         kept = tuple(n for a, n in enumerate(self._dims) if a not in axes)
         if not kept:
             raise ShapeError(f"[squeeze] at least one axis must remain, got shape {self.dims()}")
@@ -104,7 +108,7 @@ class ShapingMethods:
 
     def unsqueeze(self, rank):
         """Leading axes of size 1 added up to a rank. Mirrors `Tensor::unsqueeze`."""
-        if rank < self.ndim:
+        if int_of("unsqueeze", "rank", rank) < self.ndim:
             raise ShapeError(f"[unsqueeze] 'rank' must be at least {self.ndim}, the rank of the tensor, got {rank}")
         return mv.reshape(self, (*(1,) * (rank - self.ndim), *self._dims))
 
@@ -118,6 +122,7 @@ class ShapingMethods:
 
         Mirrors `Tensor::unsqueeze_dims`.
         """
+        axes = ints_of("unsqueeze_dims", "axes", axes)
         rank, negatives, places = self.ndim + len(axes), 0, []
         for a in axes:
             if not -rank <= a < rank:
@@ -136,18 +141,18 @@ class ShapingMethods:
 
     def expand(self, *shape):
         """Axes of size 1 repeated without a copy; -1 keeps a size. Mirrors `Tensor::expand`."""
-        dims = [n.__index__() for n in (shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape)]
+        dims = ints_of("expand", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.expand(self, mv.resolve_expand(self, dims))
 
     def repeat_dim(self, dim, times):
         """The tensor tiled along one axis. Mirrors `Tensor::repeat_dim`."""
         sizes = [1] * self.ndim
-        sizes[axis_of(dim, self.ndim, "repeat_dim")] = times
+        sizes[axis_of(dim, self.ndim, "repeat_dim")] = int_of("repeat_dim", "times", times)
         return self.repeat(sizes)
 
     def repeat(self, sizes):
         """The whole tensor tiled along each axis; missing sizes are 1. Mirrors `Tensor::repeat`."""
-        sizes = list(sizes)
+        sizes = ints_of("repeat", "sizes", sizes)
         if len(sizes) > self.ndim or any(k < 0 for k in sizes):
             raise ShapeError(f"[repeat] 'sizes' must hold at most {self.ndim} non-negative counts, got {sizes}")
         return mv.repeat(self, sizes + [1] * (self.ndim - len(sizes)))
@@ -166,9 +171,7 @@ class ShapingMethods:
     @staticmethod
     def stack(tensors, dim=0):
         """Tensors of one shape joined along a new axis. Mirrors `Tensor::stack`."""
-        tensors = list(tensors)
-        if not tensors:
-            raise ShapeError("[stack] 'tensors' must not be empty")
+        tensors = _tensors("stack", tensors)
         for i, t in enumerate(tensors):
             if t._dims != tensors[0]._dims:
                 raise ShapeError(
@@ -180,7 +183,7 @@ class ShapingMethods:
     def narrow(self, dim, start, length):
         """length elements from start along an axis (a view). Mirrors `Tensor::narrow`."""
         a = axis_of(dim, self.ndim, "narrow")
-        n = self._dims[a]
+        n, start, length = self._dims[a], int_of("narrow", "start", start), int_of("narrow", "length", length)
         if length < 1 or not 0 <= start < n or start + length > n:
             raise OutOfBoundsError(
                 f"[narrow] {length} elements from {start} must lie within axis {a} of size {n} and be at least 1"
@@ -192,7 +195,7 @@ class ShapingMethods:
     def split(self, split_size, dim=0):
         """Pieces of split_size along an axis, the last one smaller. Mirrors `Tensor::split`."""
         a = axis_of(dim, self.ndim, "split")
-        n = self._dims[a]
+        n, split_size = self._dims[a], int_of("split", "split_size", split_size)
         if split_size < 1 and n:
             raise ShapeError(f"[split] 'split_size' must be at least 1 for an axis of size {n}, got {split_size}")
         return [self.narrow(a, at, min(split_size, n - at)) for at in range(0, n, split_size or 1)]
@@ -200,7 +203,8 @@ class ShapingMethods:
     def split_with_sizes(self, sizes, dim=0):
         """Pieces of the given sizes along an axis; zero sizes are dropped. Mirrors `Tensor::split_with_sizes`."""
         a = axis_of(dim, self.ndim, "split_with_sizes")
-        if sum(sizes) != self._dims[a]:
+        sizes = ints_of("split_with_sizes", "sizes", sizes)
+        if min(sizes, default=0) < 0 or sum(sizes) != self._dims[a]:
             raise ShapeError(
                 f"[split_with_sizes] 'sizes' must add up to {self._dims[a]} on axis {a}, got {list(sizes)}"
             )
@@ -214,7 +218,7 @@ class ShapingMethods:
     def chunk(self, chunks, dim=0):
         """At most `chunks` equal pieces along an axis, the last one smaller. Mirrors `Tensor::chunk`."""
         a = axis_of(dim, self.ndim, "chunk")
-        if chunks < 1:
+        if int_of("chunk", "chunks", chunks) < 1:
             raise ShapeError(f"[chunk] 'chunks' must be at least 1, got {chunks}")
         return self.split(max(1, -(-self._dims[a] // chunks)), a)
 
@@ -243,12 +247,13 @@ class ShapingMethods:
     def take(self, dim, indices):
         """Slices at the positions of an Int tensor of any rank. Mirrors `Tensor::take`."""
         a = axis_of(dim, self.ndim, "take")
+        check_kind("take", check_tensor("take", indices, "indices"), INT, "indices")
         flat = ix.select(self, a, mv.reshape(indices, (indices._size,)))
         return mv.reshape(flat, (*self._dims[:a], *indices._dims, *self._dims[a + 1 :]))
 
     def mask_select(self, mask):
         """Elements where a Bool tensor of the same shape is true, as a vector. Mirrors `Tensor::mask_select`."""
-        if mask._kind != BOOL or mask._dims != self._dims:
+        if check_tensor("mask_select", mask, "mask")._kind != BOOL or mask._dims != self._dims:
             raise ShapeError(
                 f"[mask_select] 'mask' must be a Bool tensor of shape {self.dims()}, got {mask.dims()} {mask.dtype}"
             )
@@ -257,13 +262,15 @@ class ShapingMethods:
 
     def one_hot(self, num_classes):
         """A new last axis with 1 at each value and 0 elsewhere, in the same dtype. Mirrors `Tensor::one_hot`."""
-        values = cast(self, DType.I64) if self._dtype != DType.I64.code else self
-        host = values.numpy()
-        if num_classes < 2 or (host.size and not (-num_classes <= host.min() and host.max() < num_classes)):
+        check_kind("one_hot", self, NUMERIC)
+        n = int_of("one_hot", "num_classes", num_classes)
+        host = self.numpy()
+        if n < 2 or not (np.all(host >= -n) and np.all(host < n)):
             raise OutOfBoundsError(
-                f"[one_hot] 'num_classes' must be at least 2 and above every value, got {num_classes} for values "
-                f"{host.min() if host.size else '-'}..{host.max() if host.size else '-'}"
+                f"[one_hot] 'num_classes' must be at least 2, and values lie in {-n}..{n - 1} (negatives count from the last "
+                f"class), got {n} for values {host.min() if host.size else '-'}..{host.max() if host.size else '-'}"
             )
+        values = cast(self, DType.I64)
         classes = mv.arange(0, num_classes, 1, DType.I64.code, self._slot, self._ctx).reshape(
             [1] * self.ndim + [num_classes]
         )
@@ -273,60 +280,32 @@ class ShapingMethods:
     # Slicing
 
     def __getitem__(self, key):
-        """NumPy indexing: ints drop an axis (a vector gives [1]), slices clamp, Int tensors select, Bool tensors mask."""
-        if isinstance(key, type(self)) and key._kind == BOOL:
-            return self.mask_select(key)
-        x, starts, steps, sizes, dropped, new, picks = _parse(self, key)
-        if (starts, steps, sizes) != ([0] * self.ndim, [1] * self.ndim, list(self._dims)):
-            x = mv.slice_view(x, starts, steps, sizes)
-        for axis, indices in picks:
-            x = ix.select(x, axis, indices)
-        if dropped or new:
-            dims = [n for a, n in enumerate(x._dims) if a not in dropped]
-            for at in new:
-                dims.insert(at, 1)
-            x = mv.reshape(x, tuple(dims) or (1,))
-        return x
+        """NumPy indexing: ints drop an axis (a vector gives [1]), slices clamp, a list, an Int or a Bool tensor selects."""
+        return get_item(self, key)
 
     def __setitem__(self, key, value):
         """Rebinds this name to a tensor with the part replaced; views and clones keep what they had."""
-        from burn._core import core
-
-        if isinstance(key, type(self)) and key._kind == BOOL:
-            return core.assign(
-                self, self.mask_fill(key, value) if not isinstance(value, type(self)) else self.mask_where(key, value)
-            )
-        _, starts, steps, sizes, dropped, new, picks = _parse(self, key)
-        if picks or new:
-            raise TypeError(
-                "[setitem] a part to assign must be given by ints and slices; use select_assign() for index tensors"
-            )
-        if not isinstance(value, type(self)):
-            if hasattr(value, "__array__") or isinstance(value, list | tuple):
-                value = type(self).from_data(value, self.device.inner(), self.dtype)
-            else:
-                value = mv.full_like_shape(
-                    (1,) * len(sizes), self._dtype, self._slot, 0, number("setitem", self, value, "value")
-                )
-        check_same("setitem", self, value, "value")
-        shown = tuple(n for a, n in enumerate(sizes) if a not in dropped) or (1,)
-        if value.ndim <= len(shown) and value._size != 1:
-            value = mv.reshape(mv.expand(value, mv.resolve_expand(value, shown)), sizes)
-        else:
-            value = (
-                mv.expand(mv.reshape(value, (1,) * len(sizes)), sizes) if value._size == 1 else mv.reshape(value, sizes)
-            )
-        core.assign(self, mv.slice_assign(self, starts, steps, value))
+        set_item(self, key, value)
 
     def __iter__(self):
         """Slices along the first axis."""
         return (self[i] for i in range(self._dims[0]))
 
 
-def _joined(op, tensors, dim):
+def _tensors(op, tensors):
+    """A non-empty list of tensors."""
+    if isinstance(tensors, ShapingMethods) or not hasattr(tensors, "__iter__"):
+        raise ArgumentTypeError(f"[{op}] 'tensors' must be a sequence of tensors, got {type(tensors).__name__}")
     tensors = list(tensors)
     if not tensors:
         raise ShapeError(f"[{op}] 'tensors' must not be empty")
+    for i, t in enumerate(tensors):
+        check_tensor(op, t, f"tensors[{i}]")
+    return tensors
+
+
+def _joined(op, tensors, dim):
+    tensors = _tensors(op, tensors)
     first = tensors[0]
     a = axis_of(dim, first.ndim, op)
     for i, t in enumerate(tensors):
@@ -341,48 +320,3 @@ def _joined(op, tensors, dim):
         tensors = [_joined(op, tensors[k : k + 60], a) for k in range(0, len(tensors), 60)]
         return _joined(op, tensors, a)
     return mv.cat(tensors, a)
-
-
-def _parse(x, key):
-    """(x, starts, steps, sizes, dropped axes, places of new axes, [(axis, Int tensor)]) of an index expression."""
-    items = list(key) if isinstance(key, tuple) else [key]
-    given = sum(1 for k in items if k is not None and k is not Ellipsis)
-    if given > x.ndim:
-        raise OutOfBoundsError(f"[index] at most {x.ndim} indices fit shape {x.dims()}, got {given}")
-    if sum(1 for k in items if k is Ellipsis) > 1:
-        raise OutOfBoundsError("[index] '...' may appear once")
-    if Ellipsis not in [k if k is Ellipsis else 0 for k in items]:
-        items.append(Ellipsis)
-    starts, steps, sizes = [0] * x.ndim, [1] * x.ndim, list(x._dims)
-    dropped, new, picks, axis, shown = set(), [], [], 0, 0
-    for k in items:
-        if k is Ellipsis:
-            axis += x.ndim - given
-            shown += x.ndim - given
-        elif k is None:
-            new.append(shown)
-            shown += 1
-        elif isinstance(k, slice):
-            a, b, step = k.indices(x._dims[axis])
-            starts[axis], steps[axis], sizes[axis] = a, step, len(range(a, b, step))
-            axis, shown = axis + 1, shown + 1
-        elif (isinstance(k, type(x)) and k._kind == INT and k.ndim == 1 and k._size != 1) or isinstance(
-            k, list | np.ndarray
-        ):
-            indices = k if isinstance(k, type(x)) else type(x).from_data(np.asarray(k), x.device.inner(), DType.I64)
-            picks.append((axis, indices))
-            axis, shown = axis + 1, shown + 1
-        elif hasattr(k, "__index__") and not isinstance(k, bool):
-            i, n = k.__index__(), x._dims[axis]
-            if not -n <= i < n:
-                raise OutOfBoundsError(
-                    f"[index] index {i} is out of bounds for axis {axis} of size {n} in shape {x.dims()}"
-                )
-            starts[axis], sizes[axis] = i % n, 1
-            dropped.add(axis)
-            axis += 1
-        else:
-            raise TypeError(f"[index] an index must be an int, a slice, None, ... or a tensor, got {type(k).__name__}")
-    if len(dropped) == x.ndim:
-        dropped.discard(x.ndim - 1)
-    return x, starts, steps, sizes, dropped, new, picks

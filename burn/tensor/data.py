@@ -14,26 +14,38 @@ def array_of(values, dtype=None, op="from_data"):
     """A NumPy array of nested lists, numbers, arrays or TensorData; ragged and object data are refused."""
     if isinstance(values, TensorData):
         return values._array
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(f"[{op}] 'data' must not be a masked array, since tensors have no mask; fill it with filled()")
     if not isinstance(values, np.ndarray):
-        if hasattr(values, "__array__"):
-            values = np.asarray(values)
-        else:
-            try:
-                made = np.array(values)
-            except (ValueError, TypeError) as e:
-                raise DataError(
-                    f"[{op}] 'data' must be a rectangular nested list of numbers, got a ragged one ({e})"
-                ) from None
-            if made.dtype == np.float64:
-                made = made.astype(np.float32) if dtype is None else made
-            values = made
+        values = np.asarray(values) if hasattr(values, "__array__") else _array_of_lists(values, dtype, op)
     if values.dtype.kind not in "fiub" and values.dtype.name != "bfloat16":
-        raise DataError(f"[{op}] 'data' must hold numbers or booleans, got dtype {values.dtype}; convert it first")
+        odd = type(values.reshape(-1)[0]).__name__ if values.dtype == object and values.size else values.dtype
+        raise DataError(
+            f"[{op}] 'data' must hold numbers or booleans of at most 64 bits, got {odd} values; convert them first"
+        )
     if values.dtype.byteorder == ">":
         values = values.astype(values.dtype.newbyteorder("="))
     if values.dtype.name not in ("longdouble",) and values.dtype.itemsize > 8:
         raise DataError(f"[{op}] 'data' must have at most 8 bytes an element, got dtype {values.dtype}")
     return values
+
+
+def _array_of_lists(values, dtype, op):
+    """Numbers and nested lists as an array; ints that only 64 unsigned bits hold stay ints."""
+    try:
+        made = np.array(values)
+    except (ValueError, TypeError, OverflowError) as e:
+        raise DataError(f"[{op}] 'data' must be a rectangular nested list of numbers, got {e}") from None
+    if made.dtype == np.float64 and made.size and np.abs(made).max() >= 2.0**63:
+        exact = np.array(values, dtype=object)
+        if all(isinstance(v, int) for v in exact.reshape(-1)):
+            try:
+                return exact.astype(np.uint64)
+            except (OverflowError, TypeError):
+                raise DataError(
+                    f"[{op}] 'data' must hold ints of one 64-bit dtype, got {made.min():g}..{made.max():g}"
+                ) from None
+    return made.astype(np.float32) if made.dtype == np.float64 and dtype is None else made
 
 
 class TensorData:

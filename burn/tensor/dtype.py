@@ -119,19 +119,20 @@ class DType:
         """
         if isinstance(value, DType):
             return value
-        if isinstance(value, str) and value in _BY_NAME:
-            return _BY_NAME[value]
-        import numpy as np
+        if isinstance(value, str):
+            found = _BY_NAME.get(value) or _BY_NUMPY.get(value)
+        else:
+            import numpy as np
 
-        from burn.errors import DTypeError
+            try:
+                found = None if value is None else _BY_NUMPY.get(np.dtype(value).name)
+            except TypeError:
+                found = None
+        if found is None:
+            from burn.errors import DTypeError
 
-        try:
-            name = np.dtype(value).name
-        except TypeError:
-            name = None
-        if name not in _BY_NUMPY:
-            raise DTypeError(f"[dtype] no dtype corresponds to {value!r}; use one of {', '.join(_BY_NAME)}")
-        return _BY_NUMPY[name]
+            raise DTypeError(f"[dtype] 'dtype' must be one of {', '.join(_BY_NAME)}, got {value!r}")
+        return found
 
     def finfo(self):
         """(epsilon, max, min, min_positive) of a float dtype as Python floats."""

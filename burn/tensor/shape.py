@@ -2,7 +2,7 @@
 
 import math
 
-from burn.errors import OutOfBoundsError, ShapeError
+from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 
 __all__ = ["Shape"]
 
@@ -48,9 +48,27 @@ def as_shape(value, op):
     except (TypeError, AttributeError):
         raise ShapeError(f"[{op}] 'shape' must be a sequence of ints, got {value!r}") from None
     for size in dims:
-        if size < 0:
-            raise ShapeError(f"[{op}] 'shape' must not hold negative sizes, got {list(dims)}")
+        if not 0 <= size < 1 << 63:
+            raise ShapeError(f"[{op}] 'shape' must hold sizes in 0..2**63-1, got {list(dims)}")
     return dims
+
+
+def ints_of(op, name, values):
+    """A list of ints from one int or a sequence of ints."""
+    if hasattr(values, "__index__"):
+        values = (values,)
+    try:
+        return [v.__index__() for v in values]
+    except (TypeError, AttributeError):
+        raise ArgumentTypeError(f"[{op}] '{name}' must be an int or a sequence of ints, got {values!r}") from None
+
+
+def int_of(op, name, value):
+    """One int."""
+    try:
+        return value.__index__()
+    except AttributeError:
+        raise ArgumentTypeError(f"[{op}] '{name}' must be an int, got {value!r}") from None
 
 
 def axis_of(dim, rank, op, name="dim"):
@@ -58,7 +76,7 @@ def axis_of(dim, rank, op, name="dim"):
     try:
         axis = dim.__index__()
     except AttributeError:
-        raise TypeError(f"[{op}] '{name}' must be an int, got {dim!r}") from None
+        raise ArgumentTypeError(f"[{op}] '{name}' must be an int, got {dim!r}") from None
     if not -rank <= axis < rank:
         raise OutOfBoundsError(
             f"[{op}] '{name}' must lie in {-rank}..{rank - 1} for a tensor of rank {rank}, got {axis}"

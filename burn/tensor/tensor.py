@@ -8,16 +8,24 @@ import numpy as np
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import movement, random
-from burn._ops.registry import FLOAT, number
+from burn._ops.registry import FLOAT, check_same, check_tensor, int_range, number
 from burn.device import Device
-from burn.errors import ArgumentError, AutodiffError, DataError, DTypeError, ShapeError
+from burn.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AutodiffError,
+    DataError,
+    DTypeError,
+    NumberOverflowError,
+    ShapeError,
+)
 from burn.tensor._math import MathMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
 from burn.tensor.display import format_tensor
 from burn.tensor.distribution import Distribution
 from burn.tensor.dtype import DType, Float, Int, Kind
-from burn.tensor.shape import Shape, as_shape
+from burn.tensor.shape import Shape, as_shape, int_of
 
 __all__ = ["Tensor"]
 
@@ -26,10 +34,14 @@ def _options(device, dtype, kind, op):
     """(device, dtype) of a new tensor; locks the device's settings."""
     if isinstance(device, tuple):
         device, dtype = device
+    if not isinstance(kind, Kind):
+        raise ArgumentTypeError(f"[{op}] 'kind' must be Float, Int or Bool, got {kind!r}")
     if device is None:
         device = Device.default()
     elif not isinstance(device, Device):
-        raise TypeError(f"[{op}] 'device' must be a Device or a (Device, dtype) pair, got {type(device).__name__}")
+        raise ArgumentTypeError(
+            f"[{op}] 'device' must be a Device or a (Device, dtype) pair, got {type(device).__name__}"
+        )
     settings = device._lock_settings()
     if dtype is None:
         dtype = {1: settings.float_dtype, 2: settings.int_dtype, 4: settings.bool_dtype}[kind.value]
@@ -156,6 +168,8 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             DeviceError: the memory is not the host's.
             DTypeError: an element type that has no DType.
         """
+        if not hasattr(source, "__dlpack__"):
+            raise ArgumentTypeError(f"[from_dlpack] 'source' must have __dlpack__, got {type(source).__name__}")
         device, _ = _options(device, None, Float, "from_dlpack")
         return core.from_dlpack(source.__dlpack__(), device._slot, device._ctx)
 
@@ -223,18 +237,31 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             device, end = end, None
         if end is None:
             start, end = 0, start
+        start, end, step = (int_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
         if step < 1:
             raise ArgumentError(
                 f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values"
             )
         device, dtype = _options(device, dtype, Int, "arange")
-        return movement.arange(start, max(0, -(-(end - start) // step)), step, dtype.code, device._slot, device._ctx)
+        count = max(0, -(-(end - start) // step))
+        if count and dtype.kind is Int:
+            low, high = int_range(dtype.code)
+            last = start + (count - 1) * step
+            if start < low or last > high:
+                raise NumberOverflowError(
+                    f"[arange] 'start' and 'end' must give values in {low}..{high} for dtype {dtype}, got {start}..{last}; "
+                    "pass a wider dtype"
+                )
+        return movement.arange(start, count, step, dtype.code, device._slot, device._ctx)
 
     @classmethod
     def eye(cls, size, device=None, *, kind=Float, dtype=None):
         """The identity matrix [size, size]. Mirrors `Tensor::eye`."""
         device, dtype = _options(device, dtype, kind, "eye")
-        return cls.from_data(np.eye(size), device, dtype)
+        if int_of("eye", "size", size) < 1:
+            raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
+        rows = cls.arange(0, size, device).unsqueeze_dim(1)
+        return rows.equal(rows.transpose()).cast(dtype)
 
     @classmethod
     def random(cls, shape, distribution=Distribution.Default, device=None, *, kind=Float, dtype=None):
@@ -261,7 +288,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             return random.normal(dims, d.mean, d.std, dtype, device)
         if isinstance(d, Distribution.Bernoulli):
             return random.bernoulli(dims, d.p, dtype, device)
-        raise TypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
+        raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
 
     def random_like(self, distribution=Distribution.Default):
         """Random values in this shape, dtype and device. Mirrors `Tensor::random_like`."""
@@ -325,11 +352,15 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
         if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ArgumentError(f"[array] 'copy' must not be False to convert {self.dtype} to {np.dtype(dtype)}")
             return array.astype(dtype)
         return array.copy() if copy else array
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        return core.to_dlpack(self)
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"[dlpack] 'dl_device' must be (1, 0), the host, got {dl_device}")
+        return core.to_dlpack(movement.copied(self) if copy else self)
 
     def __dlpack_device__(self):
         return (1, 0)
@@ -449,26 +480,24 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
 
     def grad(self, grads):
         """This leaf's gradient as a plain tensor, or None. Mirrors `Tensor::grad`."""
-        return grads._get(self._node_id) if core.node_state(self) == 2 else None
+        return _gradients("grad", grads)._get(self._node_id) if core.node_state(self) == 2 else None
 
     def grad_remove(self, grads):
         """Takes this leaf's gradient out of grads. Mirrors `Tensor::grad_remove`."""
-        return grads._remove(self._node_id) if core.node_state(self) == 2 else None
+        return _gradients("grad_remove", grads)._remove(self._node_id) if core.node_state(self) == 2 else None
 
     def grad_replace(self, grads, grad):
         """Puts another plain gradient in place. Mirrors `Tensor::grad_replace`."""
         if not self._ctx or self._node_id is None:
             raise AutodiffError("[grad_replace] 'self' must be a tracked tensor; call autodiff().require_grad() first")
-        if grad._ctx:
+        if check_tensor("grad_replace", grad, "grad")._ctx:
             raise AutodiffError(
                 "[grad_replace] 'grad' must be a plain tensor, got one with autodiff; call inner() on it"
             )
-        if grad._dims != self._dims or grad._dtype != self._dtype or grad._slot != self._slot:
-            raise ShapeError(
-                f"[grad_replace] 'grad' must be {self.dims()} {self.dtype} on {self.device.inner()}, "
-                f"got {grad.dims()} {grad.dtype} on {grad.device}"
-            )
-        grads._replace(self._node_id, grad)
+        check_same("grad_replace", self, grad, "grad")
+        if grad._dims != self._dims:
+            raise ShapeError(f"[grad_replace] 'grad' must have shape {self.dims()}, got {grad.dims()}")
+        _gradients("grad_replace", grads)._replace(self._node_id, grad)
 
     def gradient_checkpointing_strategy(self):
         """None, "Disabled" or "Balanced". Mirrors `Tensor::gradient_checkpointing_strategy`."""
@@ -477,7 +506,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     def to_device(self, device):
         """The value on another device; keeps this tensor's autodiff context. Mirrors `Tensor::to_device`."""
         if not isinstance(device, Device):
-            raise TypeError(f"[to_device] 'device' must be a Device, got {type(device).__name__}")
+            raise ArgumentTypeError(f"[to_device] 'device' must be a Device, got {type(device).__name__}")
         from burn._ops.transfer import to_device
 
         return to_device(self, device._slot)
@@ -497,6 +526,16 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     def cast(self, dtype):
         """The values in another dtype; the kind follows. Mirrors `Tensor::cast`."""
         return ew.cast(self, DType.of(dtype))
+
+
+def _gradients(op, grads):
+    from burn._autodiff import Gradients
+
+    if not isinstance(grads, Gradients):
+        raise ArgumentTypeError(
+            f"[{op}] 'grads' must be the Gradients that backward() returned, got {type(grads).__name__}"
+        )
+    return grads
 
 
 def _unpickle(data):

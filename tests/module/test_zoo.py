@@ -48,7 +48,7 @@ class Lstm(Module):
 
 
 class Zoo(Module):
-    array: list = field(array=True)
+    array: object = field(array=True)
 
     def __init__(self):
         self.embed = EmbeddingConfig(5, 3).init(CPU)

@@ -29,7 +29,7 @@ def test_embedding_refuses():
             table(Tensor.from_data([[0, wrong]], CPU))
     with pytest.raises(ShapeError, match=r"'input' must be \[batch, length\], got shape \[2\]"):
         table(Tensor.from_data([0, 1], CPU))
-    with pytest.raises(TypeError, match="must be a Tensor, got list"):
+    with pytest.raises(TypeError, match="must be a Tensor, got .*from_data"):
         table([[0]])
     with pytest.raises(ValueError, match="'n_embedding' must be a positive integer, got 0"):
         EmbeddingConfig(0, 2).init(CPU)

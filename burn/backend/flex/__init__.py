@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import math
 import os
+import warnings
 
 from burn._core import core
 from burn.errors import ArgumentError
@@ -73,7 +74,12 @@ def _cgroup_cpus():
 
 def _from_environment(name):
     text = os.environ.get(name, "").split(",")[0].strip()
-    return int(text) if text.isdigit() and int(text) > 0 else None
+    if text and not (text.isdigit() and 0 < int(text) <= 1024):
+        warnings.warn(
+            f"{name} must be a whole number in 1..1024, got {text!r}; it is ignored", RuntimeWarning, stacklevel=2
+        )
+        return None
+    return int(text) if text else None
 
 
 def threads_for_this_process():

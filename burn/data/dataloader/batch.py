@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from burn._arguments import device as check_device
 from burn.data._rng import StdRng
 from burn.data.dataloader.base import DataLoader, DataLoaderIterator, Progress
 from burn.data.dataloader.batcher import make_batch
 from burn.data.dataloader.strategy import BatchStrategy, FixBatchStrategy
 from burn.data.dataset import Dataset, PartialDataset, RngSource, ShuffledDataset
+from burn.data.dataset.base import size_of
+from burn.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from burn.device import Device
@@ -61,9 +64,10 @@ class BatchDataLoader(DataLoader[O]):
         return _BatchIterator(self._ordered(), self._strategy.clone_dyn(), self._batcher, self._device)
 
     def num_items(self) -> int:
-        return len(self._dataset)
+        return size_of(self._dataset)
 
     def to_device(self, device: Device) -> DataLoader[O]:
+        device = check_device("to_device", device)
         rng = DeviceRng(device) if isinstance(self._rng, DeviceRng) else self._forked()
         return self._derived(self._dataset, device, rng)
 
@@ -72,10 +76,10 @@ class BatchDataLoader(DataLoader[O]):
 
     def __len__(self) -> int:
         if not isinstance(self._strategy, FixBatchStrategy):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"[len] {type(self._strategy).__name__} has no fixed batch size; num_items() is the number of items"
             )
-        return len(self._strategy.bounds(len(self._dataset)))
+        return len(self._strategy.bounds(size_of(self._dataset)))
 
     def __repr__(self) -> str:
         shuffled = ", shuffled" if self._rng is not None else ""
@@ -96,7 +100,7 @@ class BatchDataLoader(DataLoader[O]):
 
 class _BatchIterator(DataLoaderIterator[O]):
     def __init__(self, dataset: Dataset, strategy: BatchStrategy, batcher: Callable, device: Device) -> None:
-        self._total = len(dataset)
+        self._total = size_of(dataset)
         self._processed = 0
         self._lists = read_lists(dataset, strategy)
         self._batcher = batcher

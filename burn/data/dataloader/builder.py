@@ -6,12 +6,16 @@ import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from burn._arguments import device as check_device
+from burn._arguments import instance, integer
 from burn.data._rng import StdRng
 from burn.data.dataloader.base import DataLoader
 from burn.data.dataloader.batch import BatchDataLoader, DeviceRng
 from burn.data.dataloader.multithread import MultiThreadDataLoader
 from burn.data.dataloader.strategy import FixBatchStrategy
 from burn.data.dataset import Dataset
+from burn.data.dataset.base import size_of
+from burn.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from burn.device import Device
@@ -28,14 +32,14 @@ class DataLoaderBuilder(Generic[I, O]):
 
     Example:
         >>> from burn.data.dataset import InMemDataset
-        >>> builder = DataLoaderBuilder(lambda items, device: items).batch_size(2).set_device(None)
+        >>> builder = DataLoaderBuilder(lambda items, device: items).batch_size(2)
         >>> list(builder.build(InMemDataset([1, 2, 3])))
         [[1, 2], [3]]
     """
 
     def __init__(self, batcher: Callable[[list[I], Device], O]) -> None:
         if not callable(batcher):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"[DataLoaderBuilder] 'batcher' must be a Batcher or a callable, got {type(batcher).__name__}"
             )
         self._batcher = batcher
@@ -44,20 +48,19 @@ class DataLoaderBuilder(Generic[I, O]):
         self._shuffle = False
         self._seed: int | None = None
         self._num_workers = 0
-        self._device: tuple[Device, ...] = ()
+        self._device: Device | None = None
 
     def batch_size(self, batch_size: int) -> DataLoaderBuilder[I, O]:
         """Number of items in a batch (1 by default).
 
         Raises:
-            ValueError: if it is not positive.
+            ArgumentError: if it is not positive.
         """
-        FixBatchStrategy(batch_size)
-        return self._with(_batch_size=batch_size)
+        return self._with(_batch_size=integer("batch_size", "batch_size", batch_size, 1))
 
     def drop_last(self, drop_last: bool = True) -> DataLoaderBuilder[I, O]:
         """Leave out a last batch with fewer items (not in Burn)."""
-        return self._with(_drop_last=drop_last)
+        return self._with(_drop_last=instance("drop_last", "drop_last", drop_last, bool))
 
     def shuffle(self, seed: int | None = None) -> DataLoaderBuilder[I, O]:
         """Read the items in a new random order in each pass.
@@ -65,34 +68,39 @@ class DataLoaderBuilder(Generic[I, O]):
         Args:
             seed: fixes the orders of all passes, to those of Burn with this seed and no workers. Without one, each pass
                 takes its seed from the generator of the loader's device, which `device.seed` fixes.
+
+        Raises:
+            ArgumentError: if it does not fit 64 bits, or is negative.
         """
+        if seed is not None:
+            seed = integer("shuffle", "seed", seed, 0, (1 << 64) - 1)
         return self._with(_shuffle=True, _seed=seed)
 
     def num_workers(self, num_workers: int) -> DataLoaderBuilder[I, O]:
         """Number of threads that make batches; 0, the default, makes them in the calling thread.
 
         Raises:
-            ValueError: if it is negative.
+            ArgumentError: if it is negative.
         """
-        if num_workers < 0:
-            raise ValueError(f"[num_workers] 'num_workers' must be at least 0, got {num_workers}")
-        return self._with(_num_workers=num_workers)
+        return self._with(_num_workers=integer("num_workers", "num_workers", num_workers, 0))
 
-    def set_device(self, device: Device) -> DataLoaderBuilder[I, O]:
-        """Device of the batches; the default device when not set."""
-        return self._with(_device=(device,))
+    def set_device(self, device: Device | None) -> DataLoaderBuilder[I, O]:
+        """Device of the batches; the default device when not set, or None."""
+        return self._with(_device=device if device is None else check_device("set_device", device))
 
     def build(self, dataset: Dataset[I]) -> DataLoader[O]:
         """Loader of the items of `dataset`.
 
         Raises:
-            TypeError: if `dataset` is not a `Dataset`.
+            ArgumentTypeError: if `dataset` is not a `Dataset`.
+            DatasetError: if its length is no integer of at least 0.
         """
         if not isinstance(dataset, Dataset):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"[build] 'dataset' must be a Dataset, got {type(dataset).__name__}; wrap a list in InMemDataset(items)"
             )
-        device = self._device[0] if self._device else _default_device()
+        size_of(dataset)
+        device = check_device("build", self._device)
         rng = None
         if self._shuffle:
             rng = DeviceRng(device) if self._seed is None else StdRng.seed_from_u64(self._seed)
@@ -105,9 +113,3 @@ class DataLoaderBuilder(Generic[I, O]):
         builder = copy.copy(self)
         vars(builder).update(settings)
         return builder
-
-
-def _default_device() -> Device:
-    from burn.device import Device
-
-    return Device.default()

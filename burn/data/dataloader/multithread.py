@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from burn._arguments import integer
 from burn.data._rng import StdRng
 from burn.data.dataloader.base import DataLoader, DataLoaderIterator, Progress
 from burn.data.dataloader.batch import BatchDataLoader, DeviceRng, read_lists
@@ -40,7 +41,7 @@ class MultiThreadDataLoader(BatchDataLoader[O]):
         rng: generator of the order, which is new in each pass; None keeps the order of the data set.
 
     Raises:
-        ValueError: if `num_threads` is not positive.
+        ArgumentError: if `num_threads` is not positive.
     """
 
     def __init__(
@@ -52,8 +53,7 @@ class MultiThreadDataLoader(BatchDataLoader[O]):
         device: Device,
         rng: StdRng | DeviceRng | None = None,
     ) -> None:
-        if num_threads < 1:
-            raise ValueError(f"[MultiThreadDataLoader] 'num_threads' must be at least 1, got {num_threads}")
+        num_threads = integer("MultiThreadDataLoader", "num_threads", num_threads, 1)
         super().__init__(strategy, dataset, batcher, device, rng)
         self._num_threads = num_threads
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from burn._arguments import device as check_device
 from burn.data.dataloader.base import DataLoader
 from burn.data.dataset.transform.partial import split_bounds
 
@@ -21,6 +22,7 @@ def split_dataloader(loader: DataLoader[O], devices: Sequence[Device]) -> list[D
         loader: the loader to split.
         devices: a device for each part; none leaves the loader as it is.
     """
+    devices = [check_device("split_dataloader", device) for device in devices]
     if not devices:
         return [loader]
     if len(devices) == 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
+from burn._arguments import instance, integer
+
 I = TypeVar("I")  # noqa: E741
 
 
@@ -56,7 +58,7 @@ class FixBatchStrategy(BatchStrategy[I]):
         drop_last: whether a last batch with fewer items is left out.
 
     Raises:
-        ValueError: if `batch_size` is not positive.
+        ArgumentError: if `batch_size` is not positive.
 
     Example:
         >>> strategy = FixBatchStrategy(2)
@@ -66,10 +68,8 @@ class FixBatchStrategy(BatchStrategy[I]):
     """
 
     def __init__(self, batch_size: int, drop_last: bool = False) -> None:
-        if batch_size < 1:
-            raise ValueError(f"[FixBatchStrategy] 'batch_size' must be at least 1, got {batch_size}")
-        self._batch_size = batch_size
-        self._drop_last = drop_last
+        self._batch_size = integer("FixBatchStrategy", "batch_size", batch_size, 1)
+        self._drop_last = instance("FixBatchStrategy", "drop_last", drop_last, bool)
         self._items: list[I] = []
 
     def add(self, item: I) -> None:

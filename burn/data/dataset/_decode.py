@@ -7,6 +7,8 @@ import types
 import typing
 from typing import Any
 
+from burn.errors import ArgumentTypeError
+
 _TRUTH = {"true": True, "false": False}
 
 
@@ -17,12 +19,12 @@ class RowDecoder:
         item: the dataclass.
 
     Raises:
-        TypeError: if `item` is not a dataclass.
+        ArgumentTypeError: if `item` is not a dataclass.
     """
 
     def __init__(self, item: type) -> None:
         if not (isinstance(item, type) and dataclasses.is_dataclass(item)):
-            raise TypeError(f"[InMemDataset] 'item' must be a dataclass, got {item!r}; leave it out for plain rows")
+            raise ArgumentTypeError(f"[InMemDataset] 'item' must be a dataclass, got {item!r}; leave it out for plain rows")
         self._item = item
         hints = typing.get_type_hints(item)
         self._fields = [

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from burn.errors import DatasetError
+from burn._arguments import instance, integer, shown
+from burn.errors import ArgumentTypeError, DatasetError, OutOfBoundsError
 
 T = TypeVar("T")
 
@@ -59,7 +60,7 @@ class Dataset(ABC, Generic[T]):
 
     def is_empty(self) -> bool:
         """Whether the data set has no item."""
-        return len(self) == 0
+        return size_of(self) == 0
 
     def iter(self) -> DatasetIterator[T]:
         """Iterator over all items in order."""
@@ -70,19 +71,21 @@ class Dataset(ABC, Generic[T]):
 
     def __getitem__(self, index: int) -> T:
         if isinstance(index, slice):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"[{type(self).__name__}] 'index' must be an int, got a slice; "
                 "use PartialDataset(dataset, start, end) for a view, get_many(range(start, end)) for the items"
             )
+        index = integer(type(self).__name__, "index", index)
         return self.get(index + len(self) if -len(self) <= index < 0 else index)
 
     def window(self, current: int, size: int) -> list[T] | None:
         """Items `current` to `current + size - 1`, or None where they would pass the end.
 
         Raises:
-            ValueError: if `size` is not positive.
+            ArgumentError: if `size` is not positive.
         """
         check_window(size)
+        integer("window", "current", current, 0)
         return None if current + size > len(self) else self.get_many(range(current, current + size))
 
     def windows(self, size: int) -> Iterator[list[T]]:
@@ -94,16 +97,19 @@ class Dataset(ABC, Generic[T]):
             [[1, 2, 3], [2, 3, 4]]
         """
         check_window(size)
-        return (self.get_many(range(start, start + size)) for start in range(len(self) - size + 1))
+        return (self.get_many(range(start, start + size)) for start in range(size_of(self) - size + 1))
 
     def check_index(self, index: int) -> int:
         """Return `index`, after checking that it lies in `[0, len(self))`.
 
         Raises:
-            IndexError: if it does not, naming the data set and its size.
+            OutOfBoundsError: if it does not, naming the data set and its size.
+            ArgumentTypeError: if it is no integer.
         """
+        if type(index) is not int:
+            index = integer(type(self).__name__, "index", index)
         if not 0 <= index < len(self):
-            raise IndexError(f"[{type(self).__name__}] 'index' must be in [0, {len(self)}), got {index}")
+            raise OutOfBoundsError(f"[{type(self).__name__}] 'index' must be in [0, {len(self)}), got {index}")
         return index
 
     def __repr__(self) -> str:
@@ -122,7 +128,7 @@ class DatasetIterator(Iterator[T]):
     def __init__(self, dataset: Dataset[T]) -> None:
         self._dataset = dataset
         self._current = 0
-        self._len = len(dataset)
+        self._len = size_of(dataset)
 
     def __next__(self) -> T:
         if self._current >= self._len:
@@ -134,6 +140,23 @@ class DatasetIterator(Iterator[T]):
         except Exception as error:
             note_item(error, index, self._dataset)
             raise
+
+
+def size_of(dataset: Dataset) -> int:
+    """Length of a data set.
+
+    Raises:
+        DatasetError: if it is no integer of at least 0, which `len` would say without naming the data set.
+    """
+    size = type(dataset).__len__(dataset)
+    if not isinstance(size, int) or size < 0:
+        raise DatasetError(f"[{type(dataset).__name__}] '__len__' must return an integer of at least 0, got {shown(size)}")
+    return size
+
+
+def source(op: str, dataset: Dataset) -> Dataset:
+    """The data set that another one is made from; raises where it is none."""
+    return instance(op, "dataset", dataset, Dataset, "wrap a list in InMemDataset(items)")
 
 
 def note_item(error: Exception, index: int, dataset: object) -> None:
@@ -155,8 +178,7 @@ def note_item(error: Exception, index: int, dataset: object) -> None:
 
 def check_window(size: int) -> None:
     """Refuse a window without items."""
-    if size < 1:
-        raise ValueError(f"[window] 'size' must be at least 1, got {size}")
+    integer("window", "size", size, 1)
 
 
 def mapped(mapper: Callable, items: Sequence, indexes: Sequence[int], dataset: object) -> list:

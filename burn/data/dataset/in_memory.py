@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from burn._arguments import file_path, instance
 from burn.data.dataset._decode import RowDecoder
-from burn.data.dataset.base import Dataset
+from burn.data.dataset.base import Dataset, size_of, source
 from burn.errors import DatasetError
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ class InMemDataset(Dataset[T]):
     """
 
     def __init__(self, items: Iterable[T]) -> None:
-        self._items = list(items)
+        self._items = list(instance("InMemDataset", "items", items, Iterable))
 
     @classmethod
     def from_dataset(cls, dataset: Dataset[T]) -> InMemDataset[T]:
@@ -39,7 +40,7 @@ class InMemDataset(Dataset[T]):
         Raises:
             Exception: whatever an item raised, with a note that names its index.
         """
-        return cls(dataset.get_many(range(len(dataset))))
+        return cls(source("from_dataset", dataset).get_many(range(size_of(dataset))))
 
     @classmethod
     def from_json_rows(cls, path: str | Path, item: type[T] | None = None) -> InMemDataset[T]:
@@ -56,6 +57,7 @@ class InMemDataset(Dataset[T]):
         """
         decoder = RowDecoder(item) if item is not None else None
         items = []
+        path = file_path("from_json_rows", path)
         with open(path, "rb") as file:
             for number, line in enumerate(file, start=1):
                 try:
@@ -93,6 +95,7 @@ class InMemDataset(Dataset[T]):
         items: list[Any] = []
         header: list[str] | None = None
         width: int | None = None
+        path = file_path("from_csv", path)
         with open(path, encoding="utf-8", newline="") as file:
             rows = csv.reader(file, delimiter=delimiter, quotechar=quote, strict=True)
             try:
@@ -117,7 +120,7 @@ class InMemDataset(Dataset[T]):
 
     def get_many(self, indexes: Iterable[int]) -> list[T]:
         items, size = self._items, len(self._items)
-        return [items[index] if 0 <= index < size else self.get(index) for index in indexes]
+        return [items[index] if type(index) is int and 0 <= index < size else self.get(index) for index in indexes]
 
     def __len__(self) -> int:
         return len(self._items)

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
+from burn._arguments import device as check_device
 from burn.config import F32, Config
-from burn.errors import KindError, OutOfBoundsError, ShapeError
+from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
 from burn.module import ONE_LINE, Module
-from burn.tensor import DType, Int, Tensor
+from burn.tensor import DType, Tensor
 from burn.tensor.activation import log_softmax
 
-from .._checks import check_float, check_tensor
+from .._checks import check_float, check_int
 
 
 class CrossEntropyLossConfig(Config):
@@ -35,14 +36,15 @@ class CrossEntropyLossConfig(Config):
         """The loss, its weights on a device (the default one if None).
 
         Raises:
-            ValueError: a smoothing outside [0, 1], or a weight that is not positive.
+            ArgumentError: a smoothing outside [0, 1], or a weight that is not positive.
         """
         if self.smoothing is not None and not 0.0 <= self.smoothing <= 1.0:
-            raise ValueError(f"[CrossEntropyLossConfig] 'smoothing' must be from 0 to 1, got {self.smoothing}")
+            raise ArgumentError(f"[CrossEntropyLossConfig] 'smoothing' must be from 0 to 1, got {self.smoothing}")
+        device = check_device("init", device)
         weights = None
         if self.weights is not None:
             if not all(weight > 0.0 for weight in self.weights):
-                raise ValueError(f"[CrossEntropyLossConfig] 'weights' must all be positive, got {self.weights}")
+                raise ArgumentError(f"[CrossEntropyLossConfig] 'weights' must all be positive, got {self.weights}")
             weights = Tensor.from_data(np.asarray(self.weights, np.float32), device)
         return CrossEntropyLoss(self.pad_tokens, weights, self.smoothing, self.logits)
 
@@ -117,9 +119,7 @@ class CrossEntropyLoss(Module):
 
     def _check(self, logits: Tensor, targets: Tensor) -> None:
         check_float("CrossEntropyLoss", logits, "logits")
-        check_tensor("CrossEntropyLoss", targets, "targets")
-        if targets.kind is not Int:
-            raise KindError(f"[CrossEntropyLoss] 'targets' must be an Int tensor, got {targets.dtype.name}; use .int()")
+        check_int("CrossEntropyLoss", targets, "targets")
         shape = logits._dims
         if len(shape) != 2:
             raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {list(shape)}")

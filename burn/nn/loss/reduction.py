@@ -2,6 +2,8 @@
 
 import enum
 
+from burn._arguments import shown
+from burn.errors import ArgumentError
 from burn.tensor import Tensor
 
 
@@ -27,10 +29,10 @@ def reduce(loss: str, elements: Tensor, reduction: Reduction) -> Tensor:
     - output: [1]
 
     Raises:
-        ValueError: ``BatchMean``, or something that is no Reduction.
+        ArgumentError: ``BatchMean``, or something that is no Reduction.
     """
     if reduction is Reduction.Mean or reduction is Reduction.Auto:
         return elements.mean()
     if reduction is Reduction.Sum:
         return elements.sum()
-    raise ValueError(f"[{loss}] 'reduction' must be Reduction.Mean, Sum or Auto, got {reduction}")
+    raise ArgumentError(f"[{loss}] 'reduction' must be Reduction.Mean, Sum or Auto, got {shown(reduction)}")

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import re
 import stat
 
 _counter = itertools.count()
@@ -12,7 +13,8 @@ class AtomicFile:
     """Writes to a scratch file beside the destination and moves it there when it is complete.
 
     Used as a context manager it commits at the end of the block, and removes the scratch file when the block raises.
-    A process that is killed leaves the destination as it was (and the scratch file behind). A symbolic link at the
+    A process that is killed leaves the destination as it was, and a scratch file that the next save under that name
+    removes. A symbolic link at the
     destination is replaced by a regular file; the permission bits of a regular file there are kept.
 
     Mirrors `burn_pack::AtomicFile`. Errors are plain `OSError`.
@@ -41,6 +43,7 @@ class AtomicFile:
         if name in ("", ".", ".."):
             raise OSError(f"cannot write to {self.destination!r}: not a file path")
         self._directory = directory or "."
+        _remove_stale(self._directory, name)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
         while True:
             self._scratch = os.path.join(directory, f"{name}.{os.getpid()}-{next(_counter)}.tmp")
@@ -49,6 +52,7 @@ class AtomicFile:
                 break
             except FileExistsError:
                 continue
+        _lock(descriptor)
         self.file = os.fdopen(descriptor, "wb", buffering=0)
 
     @classmethod
@@ -135,3 +139,44 @@ class AtomicFile:
             raise OSError(
                 f"{self.destination!r} was saved, but its directory could not be flushed to disk: {error}"
             ) from error
+
+
+def _remove_stale(directory: str, name: str):
+    """Removes the scratch files that killed processes left of a file, as far as that is possible."""
+    scratch = re.compile(re.escape(name) + r"\.([1-9]\d*)-\d+\.tmp")
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            match = scratch.fullmatch(entry.name)
+            if match and entry.is_file(follow_symlinks=False) and _is_dead(int(match[1])):
+                with contextlib.suppress(OSError):
+                    descriptor = os.open(entry.path, os.O_RDWR)
+                    try:
+                        # A process of another machine or container may have the number; it holds the lock.
+                        if _lock(descriptor):
+                            os.unlink(entry.path)
+                    finally:
+                        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Marks an open scratch file as in use; False if another process did so, or where that cannot be told."""
+    try:
+        import fcntl  # POSIX only
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _is_dead(process: int) -> bool:
+    """Whether no process has this number; False where that cannot be told."""
+    if os.name != "posix":
+        return False  # there os.kill would end the process
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False

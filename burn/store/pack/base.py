@@ -2,6 +2,7 @@
 
 import os
 
+from burn._arguments import file_path
 from burn.errors import RecordIoError
 
 MAGIC_NUMBER = 0x4255524E
@@ -78,13 +79,25 @@ def has_extension(path) -> bool:
     >>> [has_extension(p) for p in ("model", "model.v1", ".hidden", "dir.x/model", "model.")]
     [False, True, False, False, True]
     """
-    return os.path.basename(os.fspath(path)).rfind(".") > 0
+    return os.path.basename(file_path("burnpack", path)).rfind(".") > 0
 
 
 def with_default_extension(path) -> str:
     """``path`` with ``.bpk`` appended where it has no extension."""
-    path = os.fspath(path)
+    path = file_path("burnpack", path)
     return path if has_extension(path) else f"{path}.{EXTENSION}"
+
+
+def named_file(path) -> str:
+    """The text of a path, which must end in a name.
+
+    Raises:
+        PackError: it is empty, or ends where a folder begins.
+    """
+    path = file_path("burnpack", path)
+    if os.path.basename(path) in ("", ".", ".."):
+        raise PackError(f"[burnpack] 'path' must name a file, got {path!r}; give the file a name, such as 'model.bpk'")
+    return path
 
 
 def reason(error: OSError) -> str:

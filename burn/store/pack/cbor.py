@@ -5,6 +5,8 @@ Reading is left to cbor2; writing is done here, because a file must come out byt
 
 import struct
 
+from burn.errors import ArgumentTypeError
+
 _QUIET_NAN = 0x7FF8 << 48
 
 
@@ -54,7 +56,7 @@ def _encode(value, out: bytearray):
         for item in value:
             _encode(item, out)
     else:
-        raise TypeError(f"[cbor] cannot encode a value of type {type(value).__name__}")
+        raise ArgumentTypeError(f"[cbor] cannot encode a value of type {type(value).__name__}")
 
 
 def _head(major: int, number: int, out: bytearray):

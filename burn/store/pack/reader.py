@@ -26,6 +26,7 @@ from .base import (
     ValidationError,
     aligned_data_section_start,
     has_extension,
+    named_file,
     reason,
     with_default_extension,
 )
@@ -131,7 +132,7 @@ class Reader:
             MissingFile: there is no such file.
             PackError: it cannot be read, or it is not a sound container.
         """
-        path = os.fspath(path)
+        path = named_file(path)
         return cls.from_file_exact(
             path if has_extension(path) or os.path.isfile(path) else with_default_extension(path)
         )
@@ -139,7 +140,7 @@ class Reader:
     @classmethod
     def from_file_exact(cls, path) -> "Reader":
         """Opens the file at exactly this path."""
-        return cls(_File(os.fspath(path)))
+        return cls(_File(named_file(path)))
 
     def metadata(self) -> dict[str, str]:
         """The text entries."""

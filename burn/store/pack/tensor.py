@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from burn._arguments import shown
+from burn.errors import ArgumentTypeError
+
 from .base import PackError, TensorBytesSizeMismatch, ValidationError
 from .dtype import PackDType
 
@@ -103,10 +106,15 @@ class PackTensor:
 
 def as_bytes(data) -> memoryview:
     """A flat byte view of a C-contiguous buffer, without copying."""
-    if isinstance(data, np.ndarray):
-        data = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    view = memoryview(data)
-    return view if view.format == "B" and view.ndim == 1 else view.cast("B")
+    try:
+        if isinstance(data, np.ndarray):
+            data = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        view = memoryview(data)
+        return view if view.format == "B" and view.ndim == 1 else view.cast("B")
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"[burnpack] 'data' must be bytes or a contiguous buffer of numbers, got {shown(data)}"
+        ) from error
 
 
 def check_declared_size(tensor_name: str, dtype: PackDType, shape, byte_len: int):

@@ -18,6 +18,7 @@ from .base import (
     ValidationError,
     align,
     aligned_data_section_start,
+    named_file,
     reason,
     with_default_extension,
 )
@@ -136,7 +137,12 @@ class Writer:
         return path
 
     def _destination(self, path) -> str:
-        return with_default_extension(path) if self._auto_extension else os.fspath(path)
+        path = named_file(path)
+        full = with_default_extension(path) if self._auto_extension else path
+        folder = next(filter(os.path.isdir, (path, full)), None)
+        if folder is not None:
+            raise PackError(f"[burnpack] cannot write {folder!r}: it is a folder; name a file in it")
+        return full
 
     def _plan(self) -> tuple[bytes, list[int], int]:
         """Checks everything and returns header with metadata and padding, the data offsets, the size of the file."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from burn.errors import ShapeError
+from burn._arguments import integer
+from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 
 
 class ConfusionMatrix:
@@ -30,8 +31,7 @@ class ConfusionMatrix:
     """
 
     def __init__(self, num_classes: int) -> None:
-        if num_classes < 1:
-            raise ValueError(f"[ConfusionMatrix] 'num_classes' must be at least 1, got {num_classes}")
+        num_classes = integer("ConfusionMatrix", "num_classes", num_classes, 1)
         self.counts = np.zeros((num_classes, num_classes), np.int64)
 
     def update(self, predictions: Any, targets: Any) -> None:
@@ -43,7 +43,7 @@ class ConfusionMatrix:
 
         Raises:
             ShapeError: if the numbers of elements differ.
-            IndexError: if a class is outside `[0, num_classes)`.
+            OutOfBoundsError: if a class is outside `[0, num_classes)`.
         """
         predicted, true = (np.asarray(values).reshape(-1) for values in (predictions, targets))
         if predicted.size != true.size:
@@ -52,9 +52,11 @@ class ConfusionMatrix:
             )
         classes = len(self.counts)
         for name, values in (("predictions", predicted), ("targets", true)):
+            if values.size and values.dtype.kind not in "iu":
+                raise ArgumentTypeError(f"[ConfusionMatrix] '{name}' must be integers, got {values.dtype}")
             wrong = values[(values < 0) | (values >= classes)]
             if wrong.size:
-                raise IndexError(f"[ConfusionMatrix] '{name}' must be in [0, {classes}), got {wrong[0]}")
+                raise OutOfBoundsError(f"[ConfusionMatrix] '{name}' must be in [0, {classes}), got {wrong[0]}")
         np.add.at(self.counts, (true, predicted), 1)
 
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import TypeVar
 
-from burn.data.dataset.base import Dataset
+from burn._arguments import instance
+from burn.data.dataset.base import Dataset, size_of, source
 
 T = TypeVar("T")
 
@@ -19,14 +20,16 @@ class ComposedDataset(Dataset[T]):
         datasets: the parts, in order; empty ones count for nothing.
 
     Example:
-        >>> from burn.data.dataset import InMemDataset
+        >>> from burn._arguments import instance
+from burn.data.dataset import InMemDataset
         >>> list(ComposedDataset([InMemDataset([1]), InMemDataset([2, 3])]))
         [1, 2, 3]
     """
 
-    def __init__(self, datasets: Sequence[Dataset[T]]) -> None:
-        self._datasets = list(datasets)
-        self._ends = list(accumulate(len(dataset) for dataset in self._datasets))
+    def __init__(self, datasets: Iterable[Dataset[T]]) -> None:
+        datasets = instance("ComposedDataset", "datasets", datasets, Iterable)
+        self._datasets = [source("ComposedDataset", dataset) for dataset in datasets]
+        self._ends = list(accumulate(size_of(dataset) for dataset in self._datasets))
 
     def get(self, index: int) -> T:
         part = bisect_right(self._ends, self.check_index(index))

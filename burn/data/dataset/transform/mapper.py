@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from burn.data.dataset.base import Dataset, mapped
+from burn.data.dataset.base import Dataset, mapped, source
+from burn.errors import ArgumentTypeError
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
@@ -38,8 +39,8 @@ class MapperDataset(Dataset[O]):
 
     def __init__(self, dataset: Dataset[I], mapper: Mapper[I, O] | Callable[[I], O]) -> None:
         if not callable(mapper):
-            raise TypeError(f"[MapperDataset] 'mapper' must be a Mapper or a callable, got {type(mapper).__name__}")
-        self._dataset = dataset
+            raise ArgumentTypeError(f"[MapperDataset] 'mapper' must be a Mapper or a callable, got {type(mapper).__name__}")
+        self._dataset = source("MapperDataset", dataset)
         self._mapper = mapper
 
     def get(self, index: int) -> O:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from burn._arguments import finite, integer
 from burn.data._rng import StdRng
+from burn.errors import ArgumentError, ArgumentTypeError
 
 
 class RngSource:
@@ -29,7 +30,7 @@ class RngSource:
             return StdRng.seed_from_u64(source)
         if isinstance(source, RngSource):
             return source._generator()
-        raise TypeError(f"[RngSource] 'source' must be a RngSource, a seed or a generator, got {type(source).__name__}")
+        raise ArgumentTypeError(f"[RngSource] 'source' must be a RngSource, a seed or a generator, got {type(source).__name__}")
 
     def _generator(self) -> StdRng:
         return StdRng.from_system()
@@ -41,6 +42,9 @@ class RngSource:
 @dataclass(frozen=True, repr=False)
 class _Seed(RngSource):
     seed: int
+
+    def __post_init__(self) -> None:
+        StdRng.seed_from_u64(self.seed)  # refuses what is no seed
 
     def _generator(self) -> StdRng:
         return StdRng.seed_from_u64(self.seed)
@@ -96,8 +100,8 @@ class _Ratio(SizeConfig):
     ratio: float
 
     def __post_init__(self) -> None:
-        if not (self.ratio >= 0 and math.isfinite(self.ratio)):
-            raise ValueError(f"[SizeConfig] 'ratio' must be a finite number of at least 0, got {self.ratio}")
+        if finite("SizeConfig", "ratio", self.ratio) < 0:
+            raise ArgumentError(f"[SizeConfig] 'ratio' must be a finite number of at least 0, got {self.ratio}")
 
     def resolve(self, source_size: int) -> int:
         return int(source_size * self.ratio)
@@ -111,8 +115,7 @@ class _Fixed(SizeConfig):
     size: int
 
     def __post_init__(self) -> None:
-        if self.size < 0:
-            raise ValueError(f"[SizeConfig] 'size' must be at least 0, got {self.size}")
+        integer("SizeConfig", "size", self.size, 0)
 
     def resolve(self, source_size: int) -> int:
         return self.size

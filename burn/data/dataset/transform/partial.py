@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from burn.data.dataset.base import Dataset
+from burn._arguments import integer
+from burn.data.dataset.base import Dataset, size_of, source
+from burn.errors import ArgumentError
 
 T = TypeVar("T")
 
@@ -19,32 +21,36 @@ class PartialDataset(Dataset[T]):
         end_index: one past the last item; cut at the end of the data set.
 
     Raises:
-        ValueError: if `start_index` is negative or above `end_index`.
+        ArgumentError: if `start_index` is negative or above `end_index`.
 
     Example:
-        >>> from burn.data.dataset import InMemDataset
+        >>> from burn._arguments import integer
+from burn.data.dataset import InMemDataset
         >>> list(PartialDataset(InMemDataset("abcdef"), 2, 4))
         ['c', 'd']
     """
 
     def __init__(self, dataset: Dataset[T], start_index: int, end_index: int) -> None:
+        source("PartialDataset", dataset)
+        start_index = integer("PartialDataset", "start_index", start_index)
+        end_index = integer("PartialDataset", "end_index", end_index)
         if not 0 <= start_index <= end_index:
-            raise ValueError(
+            raise ArgumentError(
                 "[PartialDataset] 'start_index' must be between 0 and 'end_index', "
                 f"got start_index={start_index}, end_index={end_index}"
             )
         self._dataset = dataset
         self._start = start_index
-        self._len = max(0, min(end_index, len(dataset)) - start_index)
+        self._len = max(0, min(end_index, size_of(dataset)) - start_index)
 
     @classmethod
     def split(cls, dataset: Dataset[T], num: int) -> list[PartialDataset[T]]:
         """`num` contiguous parts of equal length; the last one also takes the rest.
 
         Raises:
-            ValueError: if `num` is not positive.
+            ArgumentError: if `num` is not positive.
         """
-        bounds = split_bounds(len(dataset), num)
+        bounds = split_bounds(size_of(source("split", dataset)), num)
         return [cls(dataset, start, end) for start, end in bounds]
 
     @classmethod
@@ -52,15 +58,15 @@ class PartialDataset(Dataset[T]):
         """At most `num` contiguous parts, cut where batches of `batch_size` end.
 
         Raises:
-            ValueError: if `num` or `batch_size` is not positive.
+            ArgumentError: if `num` or `batch_size` is not positive.
         """
-        if num < 1 or batch_size < 1:
-            raise ValueError(f"[split_chunks] 'num' and 'batch_size' must be at least 1, got {num} and {batch_size}")
-        total = -(-len(dataset) // batch_size)
+        num, batch_size = integer("split_chunks", "num", num, 1), integer("split_chunks", "batch_size", batch_size, 1)
+        size = size_of(source("split_chunks", dataset))
+        total = -(-size // batch_size)
         parts, start = [], 0
         for part in range(min(num, total)):
             end = start + (total // num + (part < total % num)) * batch_size
-            parts.append(cls(dataset, start, min(end, len(dataset))))
+            parts.append(cls(dataset, start, min(end, size)))
             start = end
         return parts
 
@@ -76,7 +82,6 @@ class PartialDataset(Dataset[T]):
 
 def split_bounds(size: int, num: int) -> list[tuple[int, int]]:
     """Bounds of `num` equal parts of `size` items, the rest in the last one."""
-    if num < 1:
-        raise ValueError(f"[split] 'num' must be at least 1, got {num}")
+    integer("split", "num", num, 1)
     step = size // num
     return [(part * step, size if part == num - 1 else (part + 1) * step) for part in range(num)]

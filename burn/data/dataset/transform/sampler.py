@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from burn.data._rng import StdRng
-from burn.data.dataset.base import Dataset
+from burn.data.dataset.base import Dataset, size_of, source
 from burn.data.dataset.transform.options import RngSource, SizeConfig
+from burn.errors import ArgumentError
 
 T = TypeVar("T")
 
@@ -79,7 +80,7 @@ class SamplerDataset(Dataset[T]):
         options: `SamplerDatasetOptions`, a number of items (drawn with replacement), or None for the defaults.
 
     Raises:
-        ValueError: if items are to be drawn from an empty source.
+        ArgumentError: if items are to be drawn from an empty source.
 
     Example:
         >>> from burn.data.dataset import InMemDataset
@@ -93,14 +94,15 @@ class SamplerDataset(Dataset[T]):
             options = SamplerDatasetOptions()
         elif not isinstance(options, SamplerDatasetOptions):
             options = SamplerDatasetOptions().with_size(options)
-        self._dataset = dataset
-        self._size = options.size_config.resolve(len(dataset))
+        self._dataset = source("SamplerDataset", dataset)
+        size = size_of(dataset)
+        self._size = options.size_config.resolve(size)
         self._replace = options.replace_samples
         self._rng = RngSource.resolve(options.rng_source)
         self._stack: list[int] = []
         self._lock = threading.Lock()
-        if self._size and not len(dataset):
-            raise ValueError(
+        if self._size and not size:
+            raise ArgumentError(
                 f"[SamplerDataset] 'dataset' must have items to draw {self._size} from, got an empty data set"
             )
 

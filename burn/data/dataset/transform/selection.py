@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from burn._arguments import instance, integer
 from burn.data._rng import StdRng
-from burn.data.dataset.base import Dataset
+from burn.data.dataset.base import Dataset, size_of, source
 from burn.data.dataset.transform.options import RngSource
 from burn.data.dataset.transform.partial import split_bounds
+from burn.errors import OutOfBoundsError
 
 T = TypeVar("T")
 
@@ -29,7 +31,10 @@ class SelectionDataset(Dataset[T]):
     """
 
     def __init__(self, wrapped: Dataset[T], indices: Sequence[int]) -> None:
-        self.wrapped = wrapped
+        self.wrapped = source("SelectionDataset", wrapped)
+        if not isinstance(indices, range):
+            indices = instance("SelectionDataset", "indices", indices, Iterable)
+            indices = [integer("SelectionDataset", "indices", index) for index in indices]
         self.indices = list(indices)
 
     @classmethod
@@ -37,15 +42,15 @@ class SelectionDataset(Dataset[T]):
         """View through `indices`.
 
         Raises:
-            IndexError: naming the first index outside the data set.
+            OutOfBoundsError: naming the first index outside the data set.
         """
-        size = len(dataset)
-        for position, index in enumerate(indices):
+        selection, size = cls(dataset, indices), size_of(dataset)
+        for position, index in enumerate(selection.indices):
             if not 0 <= index < size:
-                raise IndexError(
+                raise OutOfBoundsError(
                     f"[SelectionDataset] 'indices' must be in [0, {size}), got {index} at position {position}"
                 )
-        return cls(dataset, indices)
+        return selection
 
     @classmethod
     def from_indices_unchecked(cls, dataset: Dataset[T], indices: Sequence[int]) -> SelectionDataset[T]:
@@ -55,7 +60,7 @@ class SelectionDataset(Dataset[T]):
     @classmethod
     def new_select_all(cls, dataset: Dataset[T]) -> SelectionDataset[T]:
         """View of all items in order."""
-        return cls(dataset, range(len(dataset)))
+        return cls(dataset, range(size_of(source("SelectionDataset", dataset))))
 
     @classmethod
     def new_shuffled(cls, dataset: Dataset[T], rng_source: RngSource | int = RngSource.Default) -> SelectionDataset[T]:
@@ -72,10 +77,11 @@ class SelectionDataset(Dataset[T]):
         """View of the items `start` to `end - 1` of this one; later shuffles of either leave the other as it is.
 
         Raises:
-            IndexError: unless `0 <= start <= end <= len(self)`.
+            OutOfBoundsError: unless `0 <= start <= end <= len(self)`.
         """
+        start, end = integer("slice", "start", start), integer("slice", "end", end)
         if not 0 <= start <= end <= len(self):
-            raise IndexError(f"[slice] the range must lie in [0, {len(self)}], got start={start}, end={end}")
+            raise OutOfBoundsError(f"[slice] the range must lie in [0, {len(self)}], got start={start}, end={end}")
         return SelectionDataset(self.wrapped, self.indices[start:end])
 
     def split(self, num: int) -> list[SelectionDataset[T]]:
@@ -106,5 +112,5 @@ class ShuffledDataset(SelectionDataset[T]):
     """
 
     def __init__(self, dataset: Dataset[T], rng_source: RngSource | StdRng | int = RngSource.Default) -> None:
-        super().__init__(dataset, range(len(dataset)))
+        super().__init__(dataset, range(size_of(source("ShuffledDataset", dataset))))
         self.shuffle(rng_source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from burn.data.dataset.base import Dataset, check_window
+from burn.data.dataset.base import Dataset, check_window, source
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ class WindowsDataset(Dataset[list[T]]):
         size: number of items in a window.
 
     Raises:
-        ValueError: if `size` is not positive.
+        ArgumentError: if `size` is not positive.
 
     Example:
         >>> from burn.data.dataset import InMemDataset
@@ -27,7 +27,7 @@ class WindowsDataset(Dataset[list[T]]):
 
     def __init__(self, dataset: Dataset[T], size: int) -> None:
         check_window(size)
-        self._dataset = dataset
+        self._dataset = source("WindowsDataset", dataset)
         self.size = size
 
     def get(self, index: int) -> list[T]:

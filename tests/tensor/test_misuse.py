@@ -1,0 +1,174 @@
+"""Wrong calls: the right class, the op and the argument in the message, and nothing read or written past a buffer."""
+
+import numpy as np
+import pytest
+
+from burn import Device, Distribution, DType, Tensor
+from burn.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataError,
+    DeviceError,
+    DTypeError,
+    NumberOverflowError,
+    OutOfBoundsError,
+    ShapeError,
+)
+
+T = Tensor.from_data
+F = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+def assign(key, value):
+    x = T(F)
+    x[key] = value
+    return x
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "call"),
+    [
+        (ShapeError, r"\[setitem\] 'value'", lambda: assign(slice(None), T([[1.0, 2.0]]))),
+        (ShapeError, r"\[setitem\] 'value'", lambda: assign(0, T(np.zeros((4, 3), np.float32)))),
+        (ShapeError, r"\[setitem\] 'value'", lambda: assign(0, T(np.zeros((2, 0), np.float32)))),
+        (ArgumentTypeError, r"\[setitem\]", lambda: assign([0, 1], 1.0)),
+        (TypeError, r"\[mul\] 'other'", lambda: T(F).mul(None)),
+        (TypeError, r"\[add\] 'other'", lambda: T(F) + None),
+        (TypeError, "'other' must be a tensor", lambda: T(F).all_close(None)),
+        (ArgumentTypeError, r"\[repeat\] 'sizes'", lambda: T(F).repeat([1.5])),
+        (ArgumentTypeError, r"\[narrow\] 'start'", lambda: T(F).narrow(0, 0.5, 1)),
+        (ArgumentTypeError, r"\[reshape\] 'shape'", lambda: T(F).reshape([1.5])),
+        (ArgumentTypeError, r"\[split\] 'split_size'", lambda: T(F).split(1.5)),
+        (ArgumentTypeError, r"\[unsqueeze_dims\] 'axes'", lambda: T(F).unsqueeze_dims([1.5])),
+        (ArgumentTypeError, r"\[cat\] 'tensors'", lambda: Tensor.cat(None)),
+        (TypeError, r"\[cat\] 'tensors\[1\]'", lambda: Tensor.cat([T(F), None])),
+        (TypeError, r"\[take\] 'indices'", lambda: T(F).take(0, None)),
+        (ShapeError, "2\\*\\*63", lambda: T([1.0]).expand([2**62, 4])),
+        (MemoryError, "bytes", lambda: T([1.0]).expand([2**42]).argmax(0)),
+        (ShapeError, "at most 8 axes", lambda: T(F).unsqueeze(9)),
+        (ShapeError, r"\[zeros\] 'shape'", lambda: Tensor.zeros([2**64])),
+        (ShapeError, r"\[zeros\] 'shape'", lambda: Tensor.zeros([-1])),
+        (OutOfBoundsError, r"\[index\] index 2", lambda: T(F)[2]),
+        (OutOfBoundsError, r"\[index\]", lambda: T(F)[[0, 2]]),
+        (OutOfBoundsError, r"\[index\] a mask", lambda: T(F)[[True]]),
+        (OutOfBoundsError, "at most one axis", lambda: T(F)[[0, 1], [0, 2]]),
+        (ArgumentTypeError, r"\[index\]", lambda: T(F)["a"]),
+        (ArgumentError, "'step'", lambda: T(F)[::0]),
+        (DTypeError, r"\[index\]", lambda: T(F)[[0.5]]),
+        (NumberOverflowError, r"\[arange\]", lambda: Tensor.arange(2**31, 2**31 + 3)),
+        (DataError, "one 64-bit dtype", lambda: T([2**63, -1])),
+        (DataError, "at most 64 bits", lambda: T([10**400])),
+        (DataError, "masked", lambda: T(np.ma.masked_array([1.0, 2.0], [True, False]))),
+        (DTypeError, "real number", lambda: T(F) + np.complex64(1 + 2j)),
+        (NumberOverflowError, "fit a float", lambda: T(F) * 10**400),
+        (NumberOverflowError, "i32", lambda: T([1]) + 2**40),
+        (DTypeError, "whole number", lambda: T([1]) + 0.5),
+        (DTypeError, r"\[powi\]", lambda: T(F).powi(1.5)),
+        (ArgumentError, r"\[powi\]", lambda: T([2]) ** -1),
+        (TypeError, "modulus", lambda: pow(T([2]), 2, 5)),
+        (DTypeError, r"\[dtype\]", lambda: T(F).cast(None)),
+        (DTypeError, r"\[dtype\]", lambda: T(F).cast("float")),
+        (OutOfBoundsError, r"\[one_hot\]", lambda: T([float("nan")]).one_hot(3)),
+        (ArgumentError, "finite", lambda: Tensor.random([2], Distribution.Uniform(0, float("inf")))),
+        (ArgumentError, r"\[random\] 'p'", lambda: Tensor.random([2], Distribution.Bernoulli(1.5))),
+        (ArgumentTypeError, "'distribution'", lambda: Tensor.random([2], "normal")),
+        (ArgumentTypeError, "'kind'", lambda: Tensor.zeros([2], kind="x")),
+        (ArgumentTypeError, "'device'", lambda: Tensor.zeros([2], "flex")),
+        (DeviceError, "Device.flex", lambda: Device("cpu")),
+        (ShapeError, r"\[eye\]", lambda: Tensor.eye(-1)),
+        (ShapeError, "exactly one element", lambda: T(F).item()),
+        (ValueError, "ambiguous", lambda: bool(T(F))),
+        (AttributeError, "__setstate__", lambda: T(F).__setstate__((1, 2))),
+        (BufferError, "dl_device", lambda: T(F).__dlpack__(dl_device=(2, 0))),
+        (ValueError, "'copy'", lambda: T(F).__array__(np.float64, copy=False)),
+        (ArgumentTypeError, "__dlpack__", lambda: Tensor.from_dlpack(3)),
+    ],
+)
+def test_wrong_calls(error, words, call):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_indexing_follows_numpy():
+    a = np.array(F, np.float32)
+    x = T(F)
+    keys = [
+        0,
+        -1,
+        (0, 1),
+        slice(None, None, -1),
+        (Ellipsis, 1),
+        (None, 1),
+        ([1, 0],),
+        ([-1],),
+        (slice(None), [0, 2]),
+        (0, [2, 0]),
+    ]
+    keys += [
+        [True, False],
+        np.array([False, True]),
+        np.array(1),
+        (slice(None), np.array([True, False, True])),
+        slice(5, 9),
+        [],
+    ]
+    keys += [slice(None, None, 2**70), (slice(None), slice(-1, None, -2)), (Ellipsis, None), (slice(0, 0), 1)]
+    for key in keys:
+        want = a[key]
+        assert x[key].tolist() == (want.tolist() if want.ndim else [want.item()]), key
+    assert x[T([1])].dims() == [1, 3]  # the rank does not depend on how many positions there are
+    assert x[x > 2.0].tolist() == [3.0, 4.0, 5.0, 6.0]
+    assert x[T([True, False])].tolist() == [F[0]]
+
+
+def test_assignment_broadcasts_as_in_numpy():
+    cases = [
+        (0, [9.0, 8.0, 7.0]),
+        ((slice(None), 1), 5),
+        (slice(None), [[1.0], [2.0]]),
+        ((0, 0), 3.5),
+        (0, [[9.0, 8.0, 7.0]]),
+    ]
+    cases += [((slice(None), slice(None, None, -1)), F)]
+    for key, value in cases:
+        a = np.array(F, np.float32)
+        a[key] = np.array(value)
+        assert assign(key, value).tolist() == a.tolist()
+    x = T(F)
+    view, clone = x[0], x.clone()
+    x[0] = 0.0
+    assert view.tolist() == F[0] and clone.tolist() == F and x[0].tolist() == [0.0, 0.0, 0.0]
+    x[x.equal(0.0)] = -1.0
+    assert x.tolist() == [[-1.0, -1.0, -1.0], F[1]]
+
+
+def test_large_integers_keep_their_value():
+    assert T([2**64 - 1, 1], dtype=DType.U64).tolist() == [2**64 - 1, 1]
+    assert T([2**63, 1], dtype=DType.U64).dtype is DType.U64
+    assert T(np.array([2**62] * 3), dtype=DType.I64).mean().item() == 2**62
+    assert T(np.array([2**63] * 3, np.uint64), dtype=DType.U64).mean_dim(0).item() == 2**63
+    assert Tensor.arange(2**40, 2**40 + 2, dtype="i64").tolist() == [2**40, 2**40 + 1]
+    assert set(Tensor.random([400], kind=T([1]).kind, dtype="u8").tolist()) <= set(range(256))
+
+
+def test_numpy_scalars_and_arrays_at_either_side():
+    x = T([1.0, 2.0])
+    assert (np.float32(2) * x).tolist() == [2.0, 4.0] and (np.int64(3) - x).tolist() == [2.0, 1.0]
+    assert (x / np.float64(2)).tolist() == [0.5, 1.0] and (2 / x).tolist() == [2.0, 1.0]
+    for call in (lambda: np.array([1.0, 2.0]) * x, lambda: x * np.array([1.0, 2.0])):
+        with pytest.raises(TypeError, match="from_data"):
+            call()
+    assert (x == None) is False and (x != "a") is True  # noqa: E711
+    assert (+x).tolist() == [1.0, 2.0] and (abs(-x)).tolist() == [1.0, 2.0]
+
+
+def test_operators_on_ints_follow_python():
+    a, b = T([7, -7, 7, -7]), T([2, 2, -2, -2])
+    assert (a // b).tolist() == [3, -4, -4, 3] and (a % b).tolist() == [1, 1, -1, -1]
+    assert (a / b).dtype is DType.F32 and (a / b).tolist() == [3.5, -3.5, -3.5, 3.5]
+    assert a.div(b).tolist() == [3, -3, -3, 3]
+    assert (T([6]) & 3).tolist() == [2] and (T([6]) | 1).tolist() == [7] and (T([6]) ^ 2).tolist() == [4]
+    assert (T([1]) << 3).tolist() == [8] and (~T([0])).tolist() == [-1] and (~T([True])).tolist() == [False]
+    assert (2 ** T([1, 3])).tolist() == [2, 8] and (7 // T([2.0])).tolist() == [3.0]
+    with pytest.raises(ZeroDivisionError, match=r"\[floordiv\]"):
+        T([1]) // 0
