@@ -1,5 +1,6 @@
 # make demo   trains on handwritten digits, from nothing but Python and a C compiler
 # make test   builds every level and runs the test suite
+# make asan   runs the tests of core and kernels under AddressSanitizer
 # make bench  compares with PyTorch and NumPy where they are installed (see benchmarks/README.md)
 # make lint   ruff, cython-lint, mypy
 # make docs   builds the documentation into site/
@@ -19,7 +20,7 @@ BUILD_TOOLS := "setuptools>=77" "cython>=3.1,<4"
 SOURCES := setup.py pyproject.toml $(shell find burn cuda -type f \( -name '*.py' -o -name '*.p[yx]x' -o -name '*.p[xy][di]' \
              -o -name '*.h' -o -name '*.cu*' \) 2>/dev/null)
 
-.PHONY: demo test bench lint docs wheel build clean
+.PHONY: demo test asan bench lint docs wheel build clean
 .DELETE_ON_ERROR:
 
 demo: $(USER_VENV)/.installed
@@ -27,6 +28,12 @@ demo: $(USER_VENV)/.installed
 
 test: build
 	$(DEV)/python -m pytest $(PYTEST_ARGS)
+
+# Kernels and core under AddressSanitizer, at this machine's level; `make build` puts the plain modules back.
+asan: $(DEV_VENV)/.installed
+	BURN_BUILD_SANITIZE=1 BURN_BUILD_LEVELS=native $(DEV)/python setup.py --quiet build_ext --inplace
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	    $(DEV)/python -m pytest tests/core tests/ops $(PYTEST_ARGS)
 
 bench: build
 	$(DEV)/python -m benchmarks.compare $(BENCH_ARGS)

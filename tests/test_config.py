@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from burn.config import F32, Config, ConfigEnum, ConfigFileNotFound, Float32, config_to_json, float_text, tuple_variant
-from burn.errors import ConfigError
+from burn.errors import ArgumentTypeError, BurnError, ConfigError
 
 
 class Empty(Config):
@@ -197,3 +197,49 @@ def test_nan_cannot_be_saved_and_the_old_file_stays(tmp_path):
 
 def test_texts_keep_their_letters():
     assert '"string": "é\\n\\""' in config_to_json(Order(1, 2.0, 'é\n"', Empty()))
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: Order("a", 2.0, "a", Empty()), r"\[Order\] 'int' must be an integer, got 'a'"),
+        (lambda: Order(1.0, 2.0, "a", Empty()), "'int' must be an integer, got 1.0"),
+        (lambda: Order(1, "2", "a", Empty()), "'float' must be a number, got '2'"),
+        (lambda: Order(1, 2.0, 3, Empty()), "'string' must be a str, got 3"),
+        (lambda: Order(1, 2.0, "a", 4), "'other_config' must be an Empty, got 4"),
+        (lambda: Order(1, 2.0, "a", Empty()).with_maybe("x"), "'maybe' must be an integer or None, got 'x'"),
+        (lambda: Order(1, 2.0, "a", Empty(), int_default=True), "'int_default' must be an integer, got True"),
+        (lambda: Full("Nothing"), r"'choice' must be a Choice \(Nothing, Single, Multiple, Named\), got 'Nothing'"),
+        (lambda: Full(Choice.Single), "'choice' must be .* got the class Single"),
+        (lambda: Full(Choice.Nothing, weights=["a"]), r"'weights' must be a list of numbers or None, got \['a'\]"),
+        (lambda: Full(Choice.Nothing, (1, 2, 3)), "'sizes' must be a tuple of an integer, an integer"),
+        (lambda: Full(Choice.Nothing).with_layout("Row"), r"'layout' must be a Layout \(Row, Col\), got 'Row'"),
+        (lambda: Choice.Single("a"), r"\[Choice.Single\] 'value' must be a number, got 'a'"),
+        (lambda: Order.load(3), "'path' must be a path"),
+        (lambda: Empty().save(None), "'path' must be a path"),
+        (lambda: Order.load_binary("{}"), "'data' must be bytes, got '{}'"),
+    ],
+)
+def test_values_of_another_type(make, message):
+    with pytest.raises(ArgumentTypeError, match=message) as caught:
+        make()
+    assert isinstance(caught.value, BurnError) and isinstance(caught.value, TypeError)
+
+
+def test_what_a_class_does_after_its_construction_comes_after_the_check():
+    class Seen(Config):
+        number: int
+
+        def __post_init__(self):
+            seen.append(self.number)
+
+    class Below(Seen):
+        text: str = "a"
+
+    seen = []
+    Seen(1)
+    Below(2)
+    for wrong in (lambda: Seen("a"), lambda: Below(1, 3)):
+        with pytest.raises(ArgumentTypeError):
+            wrong()
+    assert seen == [1, 2]

@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, binding=False, auto_pickle=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: binding=False, auto_pickle=False
 """The compiled core: storage, tensor, ops, dispatch and tape. Built once, for plain x86-64; kernels come in per SIMD level.
 
 One module made of parts, so that the fast path stays inside C:

@@ -88,7 +88,7 @@ class ModuleLrScheduler:
 
 
 def _scheduler(scheduler: LrScheduler | float) -> LrScheduler:
-    if fits(scheduler, float):
+    if not isinstance(scheduler, LrScheduler) and fits(scheduler, float):
         return ConstantLr(scheduler)
     return instance("ModuleLrScheduler", "scheduler", scheduler, LrScheduler, "a number stands for a constant rate")
 

@@ -21,6 +21,8 @@ def check_tensor(layer: str, value, argument: str) -> None:
 
 def check_float(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is a Float tensor."""
+    if type(value) is Tensor and value._kind == Float.value:
+        return
     check_tensor(layer, value, argument)
     if value.kind is not Float:
         raise KindError(

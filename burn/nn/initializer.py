@@ -18,7 +18,8 @@ class Initializer(ConfigEnum):
     The gain is a plain factor. The kaiming rules need the number of inputs of a unit (or outputs, with
     ``fan_out_only``), the xavier rules both; layers give them.
 
-    >>>     >>> Initializer.Constant(2.0).init([3], Device.flex()).val().tolist()
+    >>> from burn.device import Device
+    >>> Initializer.Constant(2.0).init([3], Device.flex()).val().tolist()
     [2.0, 2.0, 2.0]
     """
 

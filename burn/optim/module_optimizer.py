@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -312,6 +313,8 @@ def _rule(op: str, optimizer: Optimizer) -> Optimizer:
 
 def _learning_rate(lr: Any) -> Any:
     """The rate as a float, or what gives a rate for each parameter."""
+    if type(lr) is float and math.isfinite(lr):
+        return lr
     if fits(lr, float):
         return finite("step", "lr", lr)
     if not hasattr(lr, "lr_from_param"):

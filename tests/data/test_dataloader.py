@@ -19,10 +19,11 @@ from burn.data.dataloader import (
     Progress,
     split_dataloader,
 )
-from burn.data.dataset import Dataset, InMemDataset
-from burn.errors import DatasetError
+from burn.data.dataset import Dataset, InMemDataset, SelectionDataset
+from burn.errors import ArgumentError, ArgumentTypeError, DatasetError
 
 WORKERS = [0, 1, 2, 3, 7]
+A, B = Device.flex(), Device.ndarray()
 
 
 class ListBatcher(Batcher):
@@ -63,7 +64,7 @@ class UpTo(BatchStrategy):
 
 
 def builder(workers=0, batch_size=4):
-    return DataLoaderBuilder(ListBatcher()).batch_size(batch_size).num_workers(workers).set_device("cpu")
+    return DataLoaderBuilder(ListBatcher()).batch_size(batch_size).num_workers(workers)
 
 
 def numbers(size):
@@ -118,13 +119,7 @@ def test_strategy_of_ones_own(workers):
 @pytest.mark.parametrize("workers", WORKERS)
 @pytest.mark.parametrize("batcher", [ListBatcher(), lambda items, device: items])
 def test_error_of_an_item(workers, batcher):
-    loader = (
-        DataLoaderBuilder(batcher)
-        .batch_size(2)
-        .num_workers(workers)
-        .set_device("cpu")
-        .build(Failing(ValueError("five")))
-    )
+    loader = DataLoaderBuilder(batcher).batch_size(2).num_workers(workers).build(Failing(ValueError("five")))
     iterator = loader.iter()
     assert [next(iterator), next(iterator)] == [[0, 1], [2, 3]]
     start = time.monotonic()
@@ -157,7 +152,7 @@ def test_every_exception_reaches_the_consumer(workers, error):
             raise error("x")
         return items
 
-    loader = DataLoaderBuilder(fail).batch_size(2).num_workers(workers).set_device("cpu").build(numbers(10))
+    loader = DataLoaderBuilder(fail).batch_size(2).num_workers(workers).build(numbers(10))
     iterator = iter(loader)
     assert [next(iterator), next(iterator)] == [[0, 1], [2, 3]]
     with pytest.raises(wanted) as caught:
@@ -198,7 +193,7 @@ def test_workers_keep_the_order_and_stay_near_the_consumer():
         made.append(items[0])
         return items
 
-    iterator = DataLoaderBuilder(slow_first).num_workers(3).set_device("cpu").build(numbers(100)).iter()
+    iterator = DataLoaderBuilder(slow_first).num_workers(3).build(numbers(100)).iter()
     assert next(iterator) == [0]
     time.sleep(0.05)
     assert made[0] != 0 and len(made) <= 7
@@ -213,25 +208,25 @@ def test_slice_device_and_split(workers):
         devices.append(device)
         return items
 
-    loader = DataLoaderBuilder(batch).batch_size(2).num_workers(workers).set_device("a").build(numbers(11))
-    assert list(loader.slice(3, 6).to_device("b")) == [[3, 4], [5]] and set(devices) == {"b"}
-    parts = split_dataloader(loader, ["a", "b"])
+    loader = DataLoaderBuilder(batch).batch_size(2).num_workers(workers).set_device(A).build(numbers(11))
+    assert list(loader.slice(3, 6).to_device(B)) == [[3, 4], [5]] and set(devices) == {B}
+    parts = split_dataloader(loader, [A, B])
     assert [part.num_items() for part in parts] == [5, 6]
     assert [item for part in parts for batch in part for item in batch] == list(range(11))
     assert split_dataloader(loader, []) == [loader]
     devices.clear()
-    assert len(list(split_dataloader(loader, ["c"])[0])) == 6 and set(devices) == {"c"}
+    assert len(list(split_dataloader(loader, [B])[0])) == 6 and set(devices) == {B}
     shuffled = builder(workers).shuffle(1).build(numbers(100))
     orders = [
         [i for batch in part for i in batch]
-        for part in (shuffled.slice(0, 50), shuffled.slice(0, 50), shuffled.to_device("b"))
+        for part in (shuffled.slice(0, 50), shuffled.slice(0, 50), shuffled.to_device(B))
     ]
     assert orders[0] != orders[1] and sorted(orders[0]) == list(range(50)) and sorted(orders[2]) == list(range(100))
 
 
 def test_bad_settings():
     for setting in (lambda: builder().batch_size(0), lambda: builder().num_workers(-1), lambda: FixBatchStrategy(-2)):
-        with pytest.raises(ValueError, match="at least"):
+        with pytest.raises(ArgumentError, match="at least"):
             setting()
     with pytest.raises(TypeError, match="InMemDataset"):
         builder().build([1, 2])
@@ -254,7 +249,7 @@ PROGRAM = """
     def batch(items, device):
         time.sleep(0.01)
         return items
-    loader = DataLoaderBuilder(batch).num_workers(2).set_device("cpu").build(InMemDataset(range(100000)))
+    loader = DataLoaderBuilder(batch).num_workers(2).build(InMemDataset(range(100000)))
     kept = iter(loader)  # still open when the program ends
     next(kept)
     if sys.argv[1] == "end":
@@ -300,3 +295,51 @@ def test_the_default_device_is_taken():
     devices = []
     list(DataLoaderBuilder(lambda items, device: devices.append(device)).build(numbers(1)))
     assert devices == [Device.default()]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda b: b.batch_size(1.5), r"\[batch_size\] 'batch_size' must be an integer, got 1.5"),
+        (lambda b: b.batch_size("a"), "'batch_size' must be an integer, got 'a'"),
+        (lambda b: b.num_workers(1.5), r"\[num_workers\] 'num_workers' must be an integer, got 1.5"),
+        (lambda b: b.num_workers("a"), "'num_workers' must be an integer, got 'a'"),
+        (lambda b: b.shuffle("a"), r"\[shuffle\] 'seed' must be an integer, got 'a'"),
+        (lambda b: b.shuffle(1.5), "'seed' must be an integer, got 1.5"),
+        (lambda b: b.drop_last("yes"), "'drop_last' must be True or False, got 'yes'"),
+        (lambda b: b.set_device("x"), r"\[set_device\] 'device' must be a Device, got 'x'"),
+        (lambda b: b.build(numbers(3)).to_device("x"), "'device' must be a Device, got 'x'"),
+        (lambda b: split_dataloader(b.build(numbers(3)), ["x"]), "'device' must be a Device, got 'x'"),
+        (lambda b: b.build(numbers(3)).slice(0, 1.5), "'end_index' must be an integer, got 1.5"),
+        (lambda b: b.build([1]), "'dataset' must be a Dataset, got list; wrap a list in InMemDataset"),
+    ],
+)
+def test_settings_of_another_type(call, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        call(builder())
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_seeds_fit_64_bits(seed):
+    with pytest.raises(ArgumentError, match=r"\[shuffle\] 'seed' must be at (least 0|most \d+), got"):
+        builder().shuffle(seed)
+
+
+def test_no_device_is_the_default_one():
+    devices = []
+    list(DataLoaderBuilder(lambda items, device: devices.append(device)).set_device(None).build(numbers(1)))
+    assert devices == [Device.default()]
+
+
+@pytest.mark.parametrize("size", [-3, 1.5, None])
+def test_lengths_that_are_none(size):
+    class Odd(Dataset):
+        def get(self, index):
+            return index
+
+        def __len__(self):
+            return size
+
+    for use in (builder().build, Dataset.iter, Dataset.is_empty, SelectionDataset.new_select_all):
+        with pytest.raises(DatasetError, match=rf"\[Odd\] '__len__' must return an integer of at least 0, got {size}"):
+            use(Odd())

@@ -1,6 +1,7 @@
 import dataclasses
 import random
 
+import numpy as np
 import pytest
 
 from burn.data._rng import StdRng
@@ -19,7 +20,7 @@ from burn.data.dataset import (
     SizeConfig,
     WindowsDataset,
 )
-from burn.errors import DatasetError
+from burn.errors import ArgumentTypeError, DatasetError, OutOfBoundsError
 
 
 class Failing(Dataset):
@@ -302,3 +303,40 @@ def test_random_views_agree_with_lists():
         end = random.randrange(start, len(items) + 3)
         view = PartialDataset(InMemDataset(items), start, end)
         assert list(view) == view.get_many(range(len(view))) == items[start:end]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda d: d.get("a"), r"\[InMemDataset\] 'index' must be an integer, got 'a'"),
+        (lambda d: d.get(1.0), "'index' must be an integer, got 1.0"),
+        (lambda d: d[1.0], "'index' must be an integer, got 1.0"),
+        (lambda d: d["a"], "'index' must be an integer, got 'a'"),
+        (lambda d: d[:1], "must be an int, got a slice"),
+        (lambda d: d.get_many([1.0]), "'index' must be an integer, got 1.0"),
+        (lambda d: d.windows("a"), "'size' must be an integer"),
+        (lambda d: InMemDataset(3), "'items' must be an Iterable, got 3"),
+        (lambda d: InMemDataset.from_csv(3), "'path' must be a path"),
+        (lambda d: InMemDataset.from_json_rows(None), "'path' must be a path"),
+        (lambda d: PartialDataset(d, 0, 1.5), "'end_index' must be an integer, got 1.5"),
+        (lambda d: PartialDataset([1], 0, 1), r"\[PartialDataset\] 'dataset' must be a Dataset, got \[1\]"),
+        (lambda d: PartialDataset.split(d, "a"), "'num' must be an integer"),
+        (lambda d: ComposedDataset([d, 3]), r"\[ComposedDataset\] 'dataset' must be a Dataset, got 3"),
+        (lambda d: SelectionDataset.from_indices_checked(d, [0.5]), "'indices' must be an integer, got 0.5"),
+        (lambda d: ShuffledDataset(d, "a"), "'source' must be a RngSource"),
+        (lambda d: RngSource.Seed("a"), "'seed' must be an integer, got 'a'"),
+        (lambda d: SizeConfig.Ratio("a"), "'ratio' must be a number"),
+        (lambda d: SizeConfig.Fixed(1.5), "'size' must be an integer"),
+    ],
+)
+def test_arguments_of_another_type(call, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        call(InMemDataset([1, 2, 3]))
+
+
+def test_outside_and_numpy_indexes():
+    dataset = InMemDataset([1, 2, 3])
+    for index in (5, -4):
+        with pytest.raises(OutOfBoundsError, match=rf"'index' must be in \[0, 3\), got {index}"):
+            dataset[index]
+    assert dataset.get(np.int64(1)) == dataset[np.int32(-2)] == dataset.get_many(np.array([1]))[0] == 2

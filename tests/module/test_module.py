@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from burn import Bool, Device, Int, Tensor
-from burn.errors import ModuleError
+from burn.errors import ArgumentTypeError, ModuleError
 from burn.module import (
     EnumModule,
     Flag,
@@ -21,6 +21,7 @@ from burn.module import (
     ModuleVisitor,
     Param,
     ParamGroup,
+    ParamId,
     RunningState,
     field,
     list_param_ids,
@@ -192,6 +193,60 @@ def test_fields_do_not_change_after_construction():
         tiny.replace(gamma=1)
     with pytest.raises(ModuleError, match=r"Tiny\.bias"):
         tiny.replace(bias=object())
+
+
+def test_a_field_takes_what_it_is_annotated_with():
+    tiny, net = Tiny(), Net()
+    for value in (3, abs, None, tiny.clone(), Flag(True)):
+        with pytest.raises(ModuleError, match=r"\[replace\] 'Tiny.weight' must be a Param, got"):
+            tiny.replace(weight=value)
+    with pytest.raises(ModuleError, match=r"use replace\(weight=module.weight.with_value\(tensor\)\)"):
+        tiny.replace(weight=Tensor.ones([2, 2], CPU))
+
+    class Loose(Module):
+        extra: Param | None
+
+        def __init__(self):
+            self.part, self.extra, self.size, self.parts = Tiny(), None, 3, [Tiny()]
+
+    loose = Loose()
+    assert loose.replace(part=None, size=None).part is None
+    assert loose.replace(part=Relu(), size="any", extra=Param.from_data([1.0], CPU)).extra.shape == (1,)
+    wrong = {"part": (3, "a Module"), "extra": (3, "a Param or None"), "parts": (3, "a list or a tuple")}
+    for name, (value, text) in wrong.items():
+        with pytest.raises(ModuleError, match=rf"'Loose.{name}' must be {text}, got 3"):
+            loose.replace(**{name: value})
+    with pytest.raises(ModuleError, match=r"'Loose.size' must be a constant, got Tiny"):
+        loose.replace(size=tiny)
+    assert net.replace(pair=list(net.pair)).pair
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda m: m.load_record(None), r"\[load_record\] 'record' must be a ModuleRecord, got None; .*load_file"),
+        (lambda m: m.load_record("m.bpk"), "'record' must be a ModuleRecord, got 'm.bpk'"),
+        (lambda m: m.to_device("cpu"), r"\[to_device\] 'device' must be a Device, got 'cpu'"),
+        (lambda m: m.fork(0), r"\[fork\] 'device' must be a Device, got 0"),
+        (lambda m: m.freeze_group("weight"), r"\[freeze_group\] 'group' must be a ParamGroup"),
+        (
+            lambda m: m.set_require_grad_group(3, True),
+            r"\[set_require_grad_group\] 'group' must be a ParamGroup, got 3",
+        ),
+        (lambda m: m.into_record_group("weight"), r"\[into_record_group\] 'group' must be a ParamGroup"),
+        (lambda m: m.weight.to_device("cpu"), "'device' must be a Device"),
+        (lambda m: m.weight.with_value(3), r"\[with_value\] 'value' must be a Tensor, got 3"),
+        (lambda m: Param.from_tensor([1.0]), r"\[from_tensor\] 'value' must be a Tensor"),
+        (lambda m: ParamId("a"), r"\[ParamId\] 'value' must be an integer, got 'a'"),
+        (lambda m: ParamId.parse(3), r"\[ParamId\] 'text' must be a str, got 3"),
+        (lambda m: ParamGroup.from_path(3), r"\[from_paths\] 'texts' must be a str, got 3"),
+        (lambda m: ParamGroup.from_ids(3), "'ids' must be an Iterable, got 3; put a single id into a list"),
+        (lambda m: ParamGroup.all().exclude("weight"), r"\[exclude\] 'other' must be a ParamGroup"),
+    ],
+)
+def test_arguments_of_another_type(call, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        call(Tiny())
 
 
 def test_a_call_is_the_forward_pass():

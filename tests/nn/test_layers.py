@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 
 from burn import Device, DType, Tensor
-from burn.errors import KindError, ShapeError
+from burn.errors import ArgumentError, ArgumentTypeError, KindError, OutOfBoundsError, ShapeError
 from burn.module import Param
-from burn.nn import DropoutConfig, Embedding, EmbeddingConfig, Gelu, LayerNormConfig, Relu, Sigmoid, Tanh
+from burn.nn import (
+    DropoutConfig,
+    Embedding,
+    EmbeddingConfig,
+    Gelu,
+    Initializer,
+    LayerNormConfig,
+    LinearConfig,
+    Relu,
+    Sigmoid,
+    Tanh,
+)
 from burn.nn.activation import LogSigmoid, SiLU
 
 CPU = Device.flex()
@@ -25,13 +36,14 @@ def test_embedding():
 def test_embedding_refuses():
     table = EmbeddingConfig(3, 2).init(CPU)
     for wrong in (3, -1):
-        with pytest.raises(IndexError, match=str(wrong)):
+        text = rf"\[Embedding\] 'input' must hold indices from 0 to 2, got {wrong} at position \[0, 1\]"
+        with pytest.raises(OutOfBoundsError, match=text):
             table(Tensor.from_data([[0, wrong]], CPU))
     with pytest.raises(ShapeError, match=r"'input' must be \[batch, length\], got shape \[2\]"):
         table(Tensor.from_data([0, 1], CPU))
-    with pytest.raises(TypeError, match="must be a Tensor, got .*from_data"):
+    with pytest.raises(TypeError, match=r"must be a Tensor, got .*from_data"):
         table([[0]])
-    with pytest.raises(ValueError, match="'n_embedding' must be a positive integer, got 0"):
+    with pytest.raises(ArgumentError, match="'n_embedding' must be a positive integer, got 0"):
         EmbeddingConfig(0, 2).init(CPU)
 
 
@@ -83,7 +95,7 @@ def test_layer_norm_shapes_and_dtypes():
     with pytest.raises(ShapeError, match=r"\[LayerNorm\] 'input' must be \[..., d_model\] with d_model = 3"):
         norm(Tensor.ones([3, 2], CPU))
     for epsilon in (0.0, -1.0, float("nan")):
-        with pytest.raises(ValueError, match="'epsilon' must be finite and positive"):
+        with pytest.raises(ArgumentError, match="'epsilon' must be finite and positive"):
             LayerNormConfig(3, epsilon=epsilon).init(CPU)
 
 
@@ -112,7 +124,7 @@ def test_dropout_of_everything_gives_zeros():
 
 @pytest.mark.parametrize("prob", [-0.1, 1.1, float("nan")])
 def test_dropout_probabilities(prob):
-    with pytest.raises(ValueError, match="'prob' must be from 0 to 1"):
+    with pytest.raises(ArgumentError, match="'prob' must be from 0 to 1"):
         DropoutConfig(prob).init()
     with pytest.raises(KindError, match="must be a Float tensor"):
         DropoutConfig(0.5).init()(Tensor.from_data([1, 2], CPU))
@@ -141,3 +153,35 @@ def test_gelu():
     np.testing.assert_allclose(
         Gelu()(x).numpy(), [-0.15865525, 0, 0.84134475, 0.34573123, -0.15426877, 1.9544997], atol=1e-6
     )
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: LinearConfig("a", 3), r"\[LinearConfig\] 'd_input' must be an integer, got 'a'"),
+        (lambda: LinearConfig(1.5, 3), "'d_input' must be an integer, got 1.5"),
+        (lambda: LinearConfig(2, 3, initializer=Initializer.Normal), "'initializer' must be .* got the class Normal"),
+        (lambda: LayerNormConfig(3, epsilon="a"), r"\[LayerNormConfig\] 'epsilon' must be a number, got 'a'"),
+        (lambda: DropoutConfig("a"), r"\[DropoutConfig\] 'prob' must be a number, got 'a'"),
+        (lambda: LinearConfig(2, 3).init("x"), r"\[init\] 'device' must be a Device, got 'x'"),
+        (lambda: LayerNormConfig(3).init("x"), "'device' must be a Device, got 'x'"),
+        (lambda: EmbeddingConfig(3, 2).init(3), "'device' must be a Device, got 3"),
+        (lambda: Initializer.Zeros.init(3), "'shape' must be an Iterable, got 3; put a single size into a list"),
+        (lambda: Initializer.Zeros.init([1.5]), "'shape' must be an integer, got 1.5"),
+    ],
+)
+def test_arguments_of_another_type(call, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("config", [LinearConfig(3, 2), LayerNormConfig(3)])
+def test_an_int_input_is_refused(config):
+    layer = config.init(CPU)
+    with pytest.raises(KindError, match=r"\[L\w+\] 'input' must be a Float tensor, got i32; use .float\(\)"):
+        layer(Tensor.from_data([[1, 2, 3]], CPU))
+
+
+def test_embedding_takes_int_input():
+    with pytest.raises(KindError, match=r"\[Embedding\] 'input' must be an Int tensor, got f32; use .int\(\)"):
+        EmbeddingConfig(3, 2).init(CPU)(Tensor.ones([1, 1], CPU))

@@ -5,7 +5,7 @@ import pytest
 
 from burn import Device, Tensor
 from burn.config import config_to_json
-from burn.errors import ShapeError
+from burn.errors import ArgumentError, ShapeError
 from burn.nn import Initializer, LinearConfig, LinearLayout
 
 CPU = Device.flex()

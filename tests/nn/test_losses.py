@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn.errors import KindError, ShapeError
+from burn.errors import ArgumentError, KindError, ShapeError
 from burn.nn.loss import CrossEntropyLoss, CrossEntropyLossConfig, MseLoss, Reduction
 
 CPU = Device.flex()
@@ -119,10 +119,10 @@ def test_what_cross_entropy_refuses():
     with pytest.raises(ShapeError, match="a class for each of the 2 weights"):
         CrossEntropyLossConfig(weights=[1.0, 1.0]).init(CPU)(x, t)
     for smoothing in (-0.1, 1.1, math.nan):
-        with pytest.raises(ValueError, match="'smoothing' must be from 0 to 1"):
+        with pytest.raises(ArgumentError, match="'smoothing' must be from 0 to 1"):
             CrossEntropyLossConfig(smoothing=smoothing).init(CPU)
     for weights in ([1.0, 0.0], [1.0, -1.0], [math.nan]):
-        with pytest.raises(ValueError, match="'weights' must all be positive"):
+        with pytest.raises(ArgumentError, match="'weights' must all be positive"):
             CrossEntropyLossConfig(weights=weights).init(CPU)
 
 
@@ -137,7 +137,7 @@ def test_mse():
     mse = MseLoss()
     assert mse.forward_no_reduction(a, b).tolist() == [[1, 1], [0, 4]]
     assert [mse(a, b, r).tolist() for r in (Reduction.Mean, Reduction.Auto, Reduction.Sum)] == [[1.5], [1.5], [6.0]]
-    with pytest.raises(ValueError, match=r"'reduction' must be .*Mean, Sum or Auto, got Reduction\.BatchMean"):
+    with pytest.raises(ArgumentError, match=r"'reduction' must be .*Mean, Sum or Auto, got Reduction\.BatchMean"):
         mse(a, b, Reduction.BatchMean)
     with pytest.raises(ShapeError, match=r"'targets' must have the shape of 'logits', got \[2, 1\] and \[2, 2\]"):
         mse(a, Tensor.ones([2, 1], CPU), Reduction.Mean)

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor, nn
-from burn.errors import AutodiffError, RecordIoError, RecordValidationError
+from burn.errors import ArgumentError, ArgumentTypeError, AutodiffError, RecordIoError, RecordValidationError
 from burn.grad_clipping import GradientClippingConfig, NonFiniteGradientError
+from burn.lr_scheduler import ConstantLr, ModuleLearningRate, ModuleLrScheduler
 from burn.module import Module, ParamGroup
 from burn.optim import (
     AdamConfig,
@@ -170,7 +171,7 @@ def test_learning_rate_zero_still_ages_the_state():
     assert_same(model, stepped)
     assert optimizer.to_record().scalars[f"{model.fc1.weight.id.val()}.momentum.time"].value == 1
     for bad in (float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="'lr'"):
+        with pytest.raises(ArgumentError, match="'lr'"):
             optimizer.step(bad, model, make_grads(model, 0))
 
 
@@ -370,7 +371,7 @@ def test_accumulated_gradients_are_summed():
     ],
 )
 def test_bad_settings(make):
-    with pytest.raises(ValueError, match=r"\[\w+(\.\w+)?\] '\w+' must be"):
+    with pytest.raises(ArgumentError, match=r"\[\w+(\.\w+)?\] '\w+' must be"):
         make()
 
 
@@ -381,3 +382,49 @@ def test_config_json():
     ]  # fmt: skip
     assert AdamConfig.load_binary(str(config).encode()) == config
     assert '"Norm": 1.0' in str(config) and '"beta_1": 0.9,' in str(config)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda o, m, g: o.step("a", m, g), r"\[step\] 'lr' must be a number or a ModuleLearningRate, got 'a'"),
+        (lambda o, m, g: o.step(ConstantLr(0.1), m, g), "use the result of its step()"),
+        (lambda o, m, g: o.step(0.1, None, g), r"\[step\] 'module' must be a Module, got None"),
+        (lambda o, m, g: o.step(0.1, m, None), r"\[step\] 'grads' must be a GradientsParams, got None"),
+        (
+            lambda o, m, g: o.step(0.1, m, m(Tensor.ones([1, 3], DEVICE)).sum().backward()),
+            r"'grads' must be a GradientsParams, got Gradients; make it with GradientsParams.from_grads\(loss.backward",
+        ),
+        (lambda o, m, g: o.load_record(None), "'record' must be an OptimizerRecord, got None"),
+        (lambda o, m, g: o.load(None), "'path' must be a path"),
+        (lambda o, m, g: o.save(3), "'path' must be a path"),
+        (lambda o, m, g: o.from_bytes(None), "'data' must be bytes"),
+        (lambda o, m, g: o.with_group("fc1", AdamConfig().build()), "'group' must be a ParamGroup, got 'fc1'"),
+        (lambda o, m, g: o.with_group(ParamGroup.all(), AdamConfig()), r"'optimizer' must be an Optimizer.*build\(\)"),
+        (lambda o, m, g: o.with_grad_clipping(1.0), "'grad_clipping' must be a GradientClipping, got 1.0"),
+        (lambda o, m, g: ModuleOptimizer(SgdConfig().init()), "'optimizer' must be an Optimizer"),
+        (lambda o, m, g: GradientsParams.from_grads(m, g), "'grads' must be a Gradients, got Net; loss.backward"),
+        (lambda o, m, g: GradientsParams().register(1, Tensor.ones([1])), "'id' must be a ParamId, got 1"),
+        (lambda o, m, g: g.to_device("cpu", m), "'device' must be a Device"),
+        (lambda o, m, g: GradientsAccumulator().accumulate(m, 3), "'grads' must be a GradientsParams, got 3"),
+        (lambda o, m, g: SgdConfig(momentum=3), r"\[SgdConfig\] 'momentum' must be a MomentumConfig or None, got 3"),
+        (lambda o, m, g: AdamConfig(beta_1="a"), r"\[AdamConfig\] 'beta_1' must be a number, got 'a'"),
+        (lambda o, m, g: GradientClippingConfig.Norm("a"), "'max_norm' must be a number, got 'a'"),
+        (lambda o, m, g: ConstantLr("a"), r"\[ConstantLr\] 'lr' must be a number, got 'a'"),
+        (lambda o, m, g: ModuleLearningRate(None), "'lr' must be a number, got None"),
+        (lambda o, m, g: ModuleLrScheduler("a"), "'scheduler' must be a LrScheduler, got 'a'"),
+        (lambda o, m, g: ModuleLrScheduler(0.1).load_record(None), "'record' must be a LrSchedulerRecord, got None"),
+    ],
+)
+def test_arguments_of_another_type(call, message):
+    model = Net()
+    grads = make_grads(model, 0)
+    with pytest.raises(ArgumentTypeError, match=message):
+        call(AdamConfig().init(), model, grads)
+    assert len(grads) == 4
+
+
+def test_numbers_of_numpy_are_learning_rates():
+    model = Net()
+    wanted = SgdConfig().init().step(0.5, model, make_grads(model, 0))
+    assert_same(SgdConfig().init().step(np.float32(0.5), model, make_grads(model, 0)), wanted)

@@ -70,7 +70,25 @@ def test_a_killed_save_leaves_the_old_file(tmp_path):
     (scratch,) = (name for name in names(tmp_path) if name != "m.bpk")
     assert scratch.startswith(f"m.bpk.{child.pid}-") and scratch.endswith(".tmp")
     one(3).write_to_file(path)
-    assert value_of(path) == 3
+    assert value_of(path) == 3 and names(tmp_path) == ["m.bpk"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs process numbers and locks")
+def test_only_scratch_files_of_dead_processes_are_removed(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    dead = child.pid
+    kept = [f"m.bpk.{os.getpid()}-9.tmp", f"other.bpk.{dead}-1.tmp", f"m.bpk.{dead}-x.tmp", f"m.bpk.{dead}-1.tmp.old",
+            f"m.bpk.{dead}-2.tmp", "m.bpk.0-1.tmp", f"mxbpk.{dead}-1.tmp"]  # fmt: skip
+    for name in [*kept, f"m.bpk.{dead}-1.tmp"]:
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / f"m.bpk.{dead}-3.tmp").mkdir()
+    with open(tmp_path / f"m.bpk.{dead}-2.tmp") as used:  # as a process of another machine does
+        import fcntl
+
+        fcntl.flock(used, fcntl.LOCK_EX)
+        one(1).write_to_file(tmp_path / "m.bpk")
+        assert names(tmp_path) == sorted([*kept, f"m.bpk.{dead}-3.tmp", "m.bpk"])
 
 
 def test_overwrite_false(tmp_path):
@@ -133,7 +151,7 @@ def test_an_existing_scratch_name_is_passed_over(tmp_path):
 @pytest.mark.parametrize("path", ["missing/m.bpk", "m.bpk/"])
 def test_paths_that_cannot_be_written(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(pack.PackError, match="cannot write|must name a file"):
+    with pytest.raises(pack.PackError, match=r"cannot write|must name a file"):
         Writer([]).auto_extension(False).write_to_file(path)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from burn import Bool, Device, DType, Int, Tensor
-from burn.errors import RecordError, RecordIoError, RecordValidationError
+from burn.errors import ArgumentTypeError, RecordError, RecordIoError, RecordValidationError
 from burn.module import Module, Param, ParamGroup, ParamId
 from burn.nn import EmbeddingConfig, LinearConfig, LinearLayout
 from burn.store import DTypePolicy, ModuleRecord
@@ -221,3 +221,40 @@ def test_int_parameters_are_recorded_in_their_dtype():
             self.table = Param.from_tensor(Tensor.zeros([2], CPU, kind=Int))
 
     assert str(Table().into_record().tensors()[0].dtype) == "I32"
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda m: m.load_file(None), r"\[burnpack\] 'path' must be a path \(a str or an os.PathLike\), got None"),
+        (lambda m: m.load_file(3), "'path' must be a path"),
+        (lambda m: m.save_file(None), "'path' must be a path"),
+        (lambda m: ModuleRecord.from_bytes(None), r"'data' must be bytes or a contiguous buffer of numbers, got None"),
+        (lambda m: ModuleRecord.from_bytes("a"), "'data' must be bytes"),
+        (lambda m: ModuleRecord().apply(None), r"\[apply\] 'module' must be a Module, got None"),
+        (lambda m: ModuleRecord.from_module(3), "'module' must be a Module, got 3"),
+        (lambda m: m.into_record().with_dtype_policy("cast"), "'policy' must be a DTypePolicy"),
+    ],
+)
+def test_arguments_of_another_type(call, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        call(Tiny())
+
+
+def test_paths_that_name_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "taken.bpk").mkdir()
+    for path in ("", "models/", ".."):
+        for use in (Tiny().save_file, Tiny().load_file):
+            with pytest.raises(RecordIoError, match=rf"'path' must name a file, got '{path}'"):
+                use(path)
+    for path in ("models", "taken", "taken.bpk"):
+        with pytest.raises(RecordIoError, match=rf"cannot write '{path}(.bpk)?': it is a folder"):
+            Tiny().save_file(path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["models", "taken.bpk"]
+
+
+def test_a_path_may_be_bytes(tmp_path):
+    Tiny().save_file(str(tmp_path / "tiny").encode())
+    assert (tmp_path / "tiny.bpk").exists()

@@ -24,7 +24,9 @@ class RowDecoder:
 
     def __init__(self, item: type) -> None:
         if not (isinstance(item, type) and dataclasses.is_dataclass(item)):
-            raise ArgumentTypeError(f"[InMemDataset] 'item' must be a dataclass, got {item!r}; leave it out for plain rows")
+            raise ArgumentTypeError(
+                f"[InMemDataset] 'item' must be a dataclass, got {item!r}; leave it out for plain rows"
+            )
         self._item = item
         hints = typing.get_type_hints(item)
         self._fields = [

@@ -149,9 +149,11 @@ def size_of(dataset: Dataset) -> int:
         DatasetError: if it is no integer of at least 0, which `len` would say without naming the data set.
     """
     size = type(dataset).__len__(dataset)
-    if not isinstance(size, int) or size < 0:
-        raise DatasetError(f"[{type(dataset).__name__}] '__len__' must return an integer of at least 0, got {shown(size)}")
-    return size
+    if not hasattr(size, "__index__") or size < 0:
+        raise DatasetError(
+            f"[{type(dataset).__name__}] '__len__' must return an integer of at least 0, got {shown(size)}"
+        )
+    return int(size)
 
 
 def source(op: str, dataset: Dataset) -> Dataset:

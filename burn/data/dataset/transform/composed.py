@@ -20,8 +20,7 @@ class ComposedDataset(Dataset[T]):
         datasets: the parts, in order; empty ones count for nothing.
 
     Example:
-        >>> from burn._arguments import instance
-from burn.data.dataset import InMemDataset
+        >>> from burn.data.dataset import InMemDataset
         >>> list(ComposedDataset([InMemDataset([1]), InMemDataset([2, 3])]))
         [1, 2, 3]
     """

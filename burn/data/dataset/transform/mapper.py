@@ -39,7 +39,9 @@ class MapperDataset(Dataset[O]):
 
     def __init__(self, dataset: Dataset[I], mapper: Mapper[I, O] | Callable[[I], O]) -> None:
         if not callable(mapper):
-            raise ArgumentTypeError(f"[MapperDataset] 'mapper' must be a Mapper or a callable, got {type(mapper).__name__}")
+            raise ArgumentTypeError(
+                f"[MapperDataset] 'mapper' must be a Mapper or a callable, got {type(mapper).__name__}"
+            )
         self._dataset = source("MapperDataset", dataset)
         self._mapper = mapper
 

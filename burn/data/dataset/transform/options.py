@@ -30,7 +30,9 @@ class RngSource:
             return StdRng.seed_from_u64(source)
         if isinstance(source, RngSource):
             return source._generator()
-        raise ArgumentTypeError(f"[RngSource] 'source' must be a RngSource, a seed or a generator, got {type(source).__name__}")
+        raise ArgumentTypeError(
+            f"[RngSource] 'source' must be a RngSource, a seed or a generator, got {type(source).__name__}"
+        )
 
     def _generator(self) -> StdRng:
         return StdRng.from_system()

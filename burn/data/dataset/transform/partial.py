@@ -24,8 +24,7 @@ class PartialDataset(Dataset[T]):
         ArgumentError: if `start_index` is negative or above `end_index`.
 
     Example:
-        >>> from burn._arguments import integer
-from burn.data.dataset import InMemDataset
+        >>> from burn.data.dataset import InMemDataset
         >>> list(PartialDataset(InMemDataset("abcdef"), 2, 4))
         ['c', 'd']
     """
