@@ -146,10 +146,10 @@ def _positions(x, axis, k):
             return k
         if k.ndim != 1 or k._kind != BOOL:
             raise DTypeError(
-                f"[index] an index tensor must be Int or Bool with one axis, or a mask of shape {x.dims()}, got {k.dtype} of "
-                f"shape {k.dims()}"
+                f"[index] an index tensor must be Int or Bool with one axis, or a mask of shape {x.dims()}, got "
+                f"{DType.of_code(k._dtype)} of shape {list(k._dims)}"
             )
-        k = k.numpy()
+        k = core.to_numpy(k)
     k = np.array([], np.int64) if isinstance(k, list) and not k else np.asarray(k)
     if k.ndim != 1 or k.dtype.kind not in "iub":
         raise DTypeError(f"[index] an index list must hold ints or booleans, got {k.dtype} of shape {list(k.shape)}")
