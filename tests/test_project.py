@@ -83,7 +83,7 @@ def test_type_marker_is_packaged():
     assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"]["burn"]
 
 
-@pytest.mark.parametrize("name", ["demo", "test", "bench", "lint", "docs", "wheel", "clean"])
+@pytest.mark.parametrize("name", ["demo", "test", "asan", "bench", "lint", "docs", "wheel", "clean"])
 def test_make_has_target(name):
     assert re.search(rf"^{name}:", (ROOT / "Makefile").read_text(), re.M)
 

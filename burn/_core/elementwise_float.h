@@ -81,7 +81,6 @@ static inline double d_silu_slope(double x) {
     X(log1p, LANES(log1pf), log1p(x), 8) \
     X(sqrt, vf_sqrt(x), sqrt(x), .25f) \
     X(recip, bc(1.f) / x, 1.0 / x, .25f) \
-    X(erf, m_erf(x), erf(x), .75f) \
     X(sin, LANES(sinf), sin(x), 8) \
     X(cos, LANES(cosf), cos(x), 8) \
     X(tan, LANES(tanf), tan(x), 12) \
@@ -170,6 +169,13 @@ static inline double d_silu_slope(double x) {
     KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_F16, ARGS1(2)) \
     KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_BF16, ARGS1(2))
 FLOAT_UNARY(MAKE_FLOAT_UNARY)
+#if BURN_LEVEL == 4
+F32_UNARY(l_erf_f32, m_erf(x))
+#else
+F32_UNARY_MANY(l_erf_f32, m_erf_many)
+#endif
+UNARY(l_erf_f64, double, double, erf(x))
+FLOAT_KERNELS(erf, .6f, 1, 1)
 FLOAT_ARITHMETIC(MAKE_FLOAT_ARITHMETIC)
 FLOAT_HOT(MAKE_FLOAT_HOT)
 FLOAT_BINARY(MAKE_FLOAT_BINARY)

@@ -28,6 +28,26 @@
         if (s->stream) v_fence(); \
         return BURN_OK; \
     }
+/* FN works in place on several vectors at once: on MANY, or on one with a tail of it */
+#define MANY 3
+#define F32_UNARY_MANY(name, FN) \
+    static int name(const elt_span *s) { \
+        const float *a = s->in[0]; \
+        float *o = s->out; \
+        int64_t i = 0; \
+        vf x[MANY]; \
+        for (; i + MANY * VW <= s->n; i += MANY * VW) { \
+            _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) x[j] = vf_load(a + i + j * VW); \
+            FN(x, MANY); \
+            _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) \
+                if (s->stream) vf_stream(o + i + j * VW, x[j]); \
+                else vf_store(o + i + j * VW, x[j]); \
+        } \
+        for (int64_t m = s->n - i; m > 0; i += VW, m -= VW) \
+            F32_STEP(i, m, *x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m); FN(x, 1), *x) \
+        if (s->stream) v_fence(); \
+        return BURN_OK; \
+    }
 #define F32_BINARY(name, EXPR) \
     static int name(const elt_span *s) { \
         const float *a = s->in[0], *b = s->in[1]; \

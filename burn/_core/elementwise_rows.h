@@ -40,6 +40,7 @@ static const burn_row elt_rows[] = {
     FLOAT_BINARY(ROWS_FLOAT_OP)
     FLOAT_BACKWARD(ROWS_FLOAT_OP)
     FLOAT_TEST(ROWS_FLOAT_TEST)
+    ROWS_FLOAT(erf, .6f)
     ROWS_FLOAT(clamp, .25f)
     ROWS_FLOAT(powf_scalar, 2)
     ROWS_FLOAT(powf_scalar_bwd, 2)

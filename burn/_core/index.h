@@ -5,7 +5,8 @@
 #include "scalar.h"
 
 #define CHUNK 16384         /* positions a task */
-#define BLOCK 512           /* positions whose indices are checked together, in L1 */
+#define BLOCK 128           /* positions whose indices are checked together, in L1 */
+#define AHEAD 512           /* positions from here to the index that is fetched */
 
 VINL int64_t index_at(const void *idx, int wide, int64_t i) {
     return wide ? ((const int64_t *)idx)[i] : ((const int32_t *)idx)[i];
@@ -90,10 +91,38 @@ VINL void take_line(const char *x, const void *idx, int wide, int64_t from, int6
 }
 #undef TAKE
 
+#if BURN_LEVEL >= 2
+/* the same for step = 1 around the cache, eight bytes a store; out and the size of the line are multiples of them */
+#define TAKE_STREAM(T, wide) \
+    for (int64_t i = 0; i < len;) { \
+        uint64_t word = 0; \
+        for (int bit = 0; bit < 64; bit += 8 * (int)sizeof(T), i++) \
+            word |= (uint64_t)((const T *)x)[index_at(idx, wide, from + i)] << bit; \
+        _mm_stream_si64((long long *)out, (long long)word); \
+        out += 8; \
+    }
+VINL void take_line_stream(const char *x, const void *idx, int wide, int64_t from, int64_t len, char *out, int size) {
+    switch (size * 2 + wide) {
+    case 2: TAKE_STREAM(uint8_t, 0) break;
+    case 3: TAKE_STREAM(uint8_t, 1) break;
+    case 4: TAKE_STREAM(u16_any, 0) break;
+    case 5: TAKE_STREAM(u16_any, 1) break;
+    case 8: TAKE_STREAM(u32_any, 0) break;
+    case 9: TAKE_STREAM(u32_any, 1) break;
+    case 16: TAKE_STREAM(u64_any, 0) break;
+    default: TAKE_STREAM(u64_any, 1)
+    }
+}
+#undef TAKE_STREAM
+#else
+#define take_line_stream(x, idx, wide, from, len, out, size) take_line(x, idx, wide, from, len, 1, out, size)
+#endif
+
 static void gather_task(void *ctx, int64_t task) {
     take_job *j = ctx;
     int64_t line = j->inner == 1 ? j->k : j->inner, at = task * CHUNK;
-    int64_t end = i64_min(at + CHUNK, j->outer * j->k * j->inner);
+    int64_t end = i64_min(at + CHUNK, j->outer * j->k * j->inner), isize = j->wide ? 8 : 4;
+    int stream = j->stream && j->inner == 1 && j->k * j->size % 8 == 0;
     while (at < end) {
         int64_t number = at / line, off = at % line, len = i64_min(i64_min(line - off, end - at), BLOCK);
         int64_t o = j->inner == 1 ? number : number / j->k, from = j->shared ? off : at;
@@ -102,21 +131,27 @@ static void gather_task(void *ctx, int64_t task) {
         if (j->inner == 1 && number + 1 < j->outer) { /* the part of the next row of x that this block stands for */
             const char *next = x + j->n * j->size;
             int64_t bytes = j->n * j->size, a = off * bytes / j->k, b = (off + len) * bytes / j->k;
-            for (; a < b && bytes <= 262144; a += 64) __builtin_prefetch(next + a, 0, 2);
+            for (; a < b && bytes <= 262144; a += 64) v_prefetch(next + a);
         }
-        if (!j->shared && any_outside(j->idx, j->wide, from, from + len, j->n)) {
-            mark_bad(&j->bad);
-            return;
+        if (!j->shared) {
+            const char *ahead = (const char *)j->idx + (from + AHEAD) * isize; /* beyond the last one does no harm */
+            for (int64_t i = 0; i < len * isize; i += 64) v_prefetch(ahead + i);
+            if (any_outside(j->idx, j->wide, from, from + len, j->n)) {
+                mark_bad(&j->bad);
+                break;
+            }
         }
-        take_line(x, j->idx, j->wide, from, len, j->inner, out, j->size); /* cached stores: streaming them was slower */
+        if (stream) take_line_stream(x, j->idx, j->wide, from, len, out, j->size);
+        else take_line(x, j->idx, j->wide, from, len, j->inner, out, j->size);
         at += len;
     }
+    if (stream) v_fence();
 }
 
 static int gather(const void *x, const void *idx, void *out, int size, int wide, int64_t outer, int64_t n,
                   int64_t inner, int64_t k, burn_args *a) {
     int64_t count = outer * k * inner;
-    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 0, 0, 0};
+    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 0, can_stream(out, count * size), 0};
     rt_tasks(gather_task, &j, ceil_div(count, CHUNK), (double)count * 0.8);
     return j.bad ? report_outside(idx, wide, count, n, a) : BURN_OK;
 }
@@ -126,7 +161,7 @@ static void select_task(void *ctx, int64_t task) {
     const take_job *j = ctx;
     int64_t bytes = j->inner * j->size, per = i64_max(1, CHUNK / j->inner), r = task * per,
             end = i64_min(r + per, j->outer * j->k);
-    int stream = j->stream && bytes % 64 == 0 && ((uintptr_t)j->out & 63) == 0;
+    int stream = j->stream && bytes % 64 == 0;
     for (; r < end; r++) {
         const char *x = j->x + (r / j->k * j->n + index_at(j->idx, j->wide, r % j->k)) * bytes, *next = x;
         char *out = j->out + r * bytes;
@@ -157,7 +192,7 @@ static int select_rows(const void *x, const void *idx, void *out, int size, int 
     if (count == 0) return k ? check_indices(idx, wide, k, n, a) : BURN_OK;
     int status = check_indices(idx, wide, k, n, a);
     if (status != BURN_OK) return status;
-    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 1, count * size >= STREAM_BYTES, 0};
+    take_job j = {x, idx, out, outer, n, inner, k, size, wide, 1, can_stream(out, count * size), 0};
     if (inner == 1) rt_tasks(gather_task, &j, ceil_div(count, CHUNK), (double)count * 0.5);
     else rt_tasks(select_task, &j, ceil_div(outer * k, i64_max(1, CHUNK / inner)), (double)count * 0.2);
     return BURN_OK;
