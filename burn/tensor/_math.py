@@ -137,8 +137,7 @@ class MathMethods:
                     f"[powi] 'other' must not be negative for Int tensors, got {whole}; call float() first"
                 )
         elif self._kind == FLOAT:
-            check_kind("powi", other, INT, "other")
-            return self.powf(other.cast(self.dtype))
+            return self.powf(other.cast(self.dtype) if other._kind == INT else other)
         return ew.powi(self, other)
 
     def powi_scalar(self, value):
