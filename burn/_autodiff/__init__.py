@@ -1,5 +1,7 @@
 """The container of gradients that backward returns."""
 
+from burn._core import core
+
 __all__ = ["Gradients"]
 
 
@@ -15,13 +17,14 @@ class Gradients:
         self._by_node = by_node
 
     def _get(self, node):
-        return self._by_node.get(node)
+        grad = self._by_node.get(node)
+        return None if grad is None else core.clone(grad)
 
     def _remove(self, node):
         return self._by_node.pop(node, None)
 
     def _replace(self, node, grad):
-        self._by_node[node] = grad
+        self._by_node[node] = core.clone(grad)
 
     def __len__(self):
         return len(self._by_node)

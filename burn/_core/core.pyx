@@ -10,7 +10,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_IsValid
-from cpython.buffer cimport PyBUF_WRITABLE, PyBUF_FORMAT
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.number cimport PyNumber_Index
 from cpython.mem cimport PyMem_Malloc, PyMem_Realloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
@@ -56,7 +56,7 @@ cdef extern from *:
     """
     void burn_inherit_operators(object base, object type)
     object BURN_NEW(object base, object type, object args)
-    Py_ssize_t BURN_REFCNT(object o)
+    Py_ssize_t BURN_REFCNT(void *o)   # a pointer: an object argument would be counted once more
     bint burn_mul_overflow(int64_t a, int64_t b, int64_t *out) noexcept nogil
 
 from burn.errors import (

@@ -25,10 +25,13 @@ cdef class Exporter:
     cdef int dtype
     cdef int64_t size
     cdef bint writable
+    cdef bint contig
 
     def __getbuffer__(self, Py_buffer *view, int flags):
         if flags & PyBUF_WRITABLE and not self.writable:
             raise BufferError("the memory of a tensor is read-only; copy it to change it")
+        if not self.contig and (flags & PyBUF_STRIDES) != PyBUF_STRIDES:
+            raise BufferError("the memory of this tensor is not contiguous; call contiguous()")
         view.buf = self.p
         view.obj = self
         view.len = self.size * DT_SIZE[self.dtype]
@@ -54,6 +57,7 @@ cdef Exporter exporter_of(TensorBase t, bint writable):
     e.dtype = t.dtype
     e.size = t.size
     e.writable = writable
+    e.contig = t.contig
     for i in range(t.ndim):
         e.shape[i] = t.dims[i]
         e.steps[i] = t.strides[i] * item

@@ -247,13 +247,24 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
 
 
 cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args, object attrs=None) except -1:
-    cdef int rc
+    cdef int rc, k
+    cdef int64_t sizes[8][2][8]
+    cdef burn_buf *b
     cdef double ns = row.cost * (outs[0].size if outs[0].size > (ins[0].size if args.n_in else 0) else ins[0].size)
     if op.is_matmul and args.n_in:
         ns = 0.02 * outs[0].size * ins[0].shape[ins[0].ndim - 1]
     if tracer is not None:
         trace(op, row, outs, ins, args)
     if ns > GIL_NS:
+        # Another thread may rebind a tensor (x[i] = v) meanwhile: the callers hold the storages, shapes are copied here.
+        for k in range(args.n_in + args.n_out):
+            b = &ins[k] if k < args.n_in else &outs[k - args.n_in]
+            if k < 8:
+                memcpy(sizes[k][0], b.shape, b.ndim * sizeof(int64_t))
+                b.shape = sizes[k][0]
+                if b.strides != NULL:
+                    memcpy(sizes[k][1], b.strides, b.ndim * sizeof(int64_t))
+                    b.strides = sizes[k][1]
         with nogil:
             rc = row.fn(outs, ins, args)
     else:
@@ -309,8 +320,10 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
     cdef double fv[MAX_ATTRS]
     cdef burn_args args
     cdef TensorBase t, o = <TensorBase>outs[0]
-    cdef list keep = None
+    cdef list keep = [(<TensorBase>t).st for t in ins]
     cdef int n_in = len(ins), n_out = len(outs), k, key
+    if n_in > MAX_INPUTS or n_out > 4 or (op.elementwise and n_in > 4) or len(ints) > MAX_ATTRS or len(floats) > MAX_ATTRS:
+        raise ValueError(f"{op.name} has more inputs, outputs or attributes than dispatch takes")
     if backend_of[o.dev] != 0:
         if op.elementwise:
             views = []
@@ -328,8 +341,6 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
     for k in range(n_in):
         t = <TensorBase>ins[k]
         if not t.contig and not (row.flags & ROW_STRIDED):
-            if keep is None:
-                keep = []
             t = make_contiguous(t)
             keep.append(t)
         fill_buf(&bi[k], t)
@@ -373,6 +384,7 @@ cdef int merge_context(Op op, tuple ins) except -1:
 
 cdef object unary(Op op, object a):
     cdef TensorBase x, out
+    cdef Storage held
     cdef const burn_row *row
     cdef burn_buf bi, bo
     cdef burn_args args
@@ -382,6 +394,7 @@ cdef object unary(Op op, object a):
             row = find_row(op, x.dtype)
             if row != NULL:
                 out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+                held = x.st
                 fill_buf(&bi, x)
                 fill_buf(&bo, out)
                 args.n_in = 1
@@ -395,6 +408,7 @@ cdef object unary(Op op, object a):
 
 cdef object binary_op(Op op, object a, object b):
     cdef TensorBase x, y, out
+    cdef Storage held, held_too
     cdef const burn_row *row
     cdef burn_buf bi[2]
     cdef burn_buf bo
@@ -410,6 +424,8 @@ cdef object binary_op(Op op, object a, object b):
             row = find_row(op, x.dtype)
             if row != NULL:
                 out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+                held = x.st
+                held_too = y.st
                 fill_buf(&bi[0], x)
                 fill_buf(&bi[1], y)
                 fill_buf(&bo, out)
@@ -424,6 +440,7 @@ cdef object binary_op(Op op, object a, object b):
 
 cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     """The product of two matrices that fit, or None."""
+    cdef Storage held, held_too
     cdef burn_buf bi[2]
     cdef burn_buf bo
     cdef burn_args args
@@ -440,6 +457,8 @@ cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     dims[0] = x.dims[0]
     dims[1] = y.dims[1]
     out = tensor_empty(dims, 2, x.dtype, x.dev, x.ctx)
+    held = x.st
+    held_too = y.st
     fill_buf(&bi[0], x)
     fill_buf(&bi[1], y)
     fill_buf(&bo, out)
@@ -480,6 +499,7 @@ cdef object binary(int slot, object a, object b):
 
 cdef object scalar_op(Op op, TensorBase x, double value, int64_t whole):
     """value for a Float tensor, whole for the other kinds."""
+    cdef Storage held
     cdef TensorBase out, s
     cdef const burn_row *row
     cdef burn_buf bi[2]
@@ -501,6 +521,7 @@ cdef object scalar_op(Op op, TensorBase x, double value, int64_t whole):
         if row == NULL:
             raise missing_kernel(op, x.dtype)
         out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
+        held = x.st
         fill_buf(&bi[1 - at], x)
         bi[at].p = &word
         bi[at].shape = &one

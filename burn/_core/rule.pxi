@@ -86,7 +86,7 @@ cdef TensorBase zeros_of(TensorBase like, tuple shape):
 
 cdef inline bint reusable(TensorBase t) noexcept:
     # Nobody else holds the tensor (one reference: ours) or its memory.
-    return (t.contig and BURN_REFCNT(t) == 1 and BURN_REFCNT(t.st) == 1
+    return (t.contig and BURN_REFCNT(<void *>t) == 1 and BURN_REFCNT(<void *>t.st) == 1
             and not (t.st.flags & (ST_BORROWED | ST_EXPORTED)))
 
 

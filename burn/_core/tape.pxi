@@ -245,7 +245,7 @@ cdef int deliver(Node p, TensorBase g, dict leaves) except -1:
             leaves[p.id] = g
         else:
             # two references: the dict's and ours
-            leaves[p.id] = add_gradients(acc, g, BURN_REFCNT(acc) == 2 and BURN_REFCNT(acc.st) == 1
+            leaves[p.id] = add_gradients(acc, g, BURN_REFCNT(<void *>acc) == 2 and BURN_REFCNT(<void *>acc.st) == 1
                                          and not acc.st.flags & (ST_BORROWED | ST_EXPORTED))
         return 0
     if p.gacc is None:
@@ -273,6 +273,8 @@ cdef int step_back(Node n, TensorBase g, dict leaves, list ready) except -1:
             continue
         if rule.function is not None:
             r = <TensorBase>results[i]
+            if r is None:
+                raise RuntimeError(f"the rule of {n.op.name} gave no gradient for input {i}")
         else:
             program = <Program>rule.programs[i]
             r = run_program(program, n, i, g)
@@ -300,7 +302,7 @@ def backward(TensorBase root):
         raise AutodiffError("[backward] the tensor must be tracked, got an untracked one; call autodiff().require_grad() on "
                             "the source leaf before computing the output")
     n = root.node
-    if n.consumed:
+    if n.op is not None and n.consumed:
         raise AutodiffError(f"[backward] the graph of node {n.id} has already been consumed by an earlier backward; combine "
                             "losses before backward, or compute the output again")
     walk_epoch += 1
@@ -344,7 +346,8 @@ def backward(TensorBase root):
             if n.op is not None:
                 node_release(n)
         drain()
-    return {key: publish(<TensorBase>g) for key, g in leaves.items()}
+    # an object for each leaf: two leaves may have one gradient, and x[i] = v changes an object
+    return {key: tensor_alias(<TensorBase>g, CTX_PLAIN) for key, g in leaves.items()}
 
 
 def make_leaf(TensorBase x):

@@ -90,9 +90,6 @@ cdef class TensorBase:
     def _shares_storage(self, TensorBase other):
         return self.st is other.st
 
-    def _sole_owner(self):
-        return BURN_REFCNT(self.st) == 1 and not (self.st.flags & (ST_BORROWED | ST_EXPORTED))
-
     def __len__(self):
         return self.dims[0]
 

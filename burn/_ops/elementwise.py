@@ -158,8 +158,8 @@ remainder_scalar = scalar("remainder_scalar", "remainder", "g")
 sub_scalar_left = scalar("sub_scalar_left", "sub", "-g", side=-1)
 div_scalar_left = scalar("div_scalar_left", "div", "-(g * out / x)", side=-1)
 OPS["add_scalar_left"], OPS["mul_scalar_left"] = add_scalar, mul_scalar
-max_pair_scalar = scalar("max_pair_scalar", "max_pair")
-min_pair_scalar = scalar("min_pair_scalar", "min_pair")
+max_pair_scalar = scalar("max_pair_scalar", "max_pair", "mask_where(g, lower(x, s), zeros())")
+min_pair_scalar = scalar("min_pair_scalar", "min_pair", "mask_where(g, greater(x, s), zeros())")
 
 neg = unary("neg", NUMERIC, "-g")
 abs_ = unary("abs", NUMERIC, "abs_bwd(x, g)")
@@ -301,7 +301,7 @@ def powf_scalar(x, exponent):
     check_kind("powf_scalar", check_tensor("powf_scalar", x), FLOAT)
     p = number("powf_scalar", x, exponent, "value")[0]
     if p == 1.0:
-        return x
+        return core.clone(x)
     if p == 2.0:
         return mul(x, x)
     if p == -1.0:
@@ -312,10 +312,10 @@ def powf_scalar(x, exponent):
 
 
 def adam_step(param, grad, moment_1, moment_2, floats):
-    """One fused Adam step on plain tensors of one shape: the new parameter, and the moments updated in their own memory.
+    """One fused Adam step on plain tensors of one shape: the new parameter and moments.
 
     floats are (weight_decay, beta_1, 1 - beta_1, beta_2, 1 - beta_2, scale_1, scale_2, epsilon, decay, lr): the update is
-    lr * moment_1 * scale_1 / (sqrt(moment_2 * scale_2) + epsilon), taken from param * decay. The caller owns the moments.
+    lr * moment_1 * scale_1 / (sqrt(moment_2 * scale_2) + epsilon), taken from param * decay.
     """
     for name, t in (("grad", grad), ("moment_1", moment_1), ("moment_2", moment_2)):
         check_same("adam_step", param, t, name)
@@ -324,10 +324,7 @@ def adam_step(param, grad, moment_1, moment_2, floats):
     if param._kind != FLOAT:
         raise DTypeError(f"[adam_step] 'param' must be Float, got {param.dtype.name}")
     out = core.empty(param._dims, param._dtype, param._slot, 0)
-    m, v = [
-        t if t._contiguous and t._sole_owner() else core.empty(t._dims, t._dtype, t._slot, 0)
-        for t in (moment_1, moment_2)
-    ]
+    m, v = (core.empty(t._dims, t._dtype, t._slot, 0) for t in (moment_1, moment_2))
     _adam_step.update((param, grad, moment_1, moment_2), (out, m, v), (), tuple(floats))
     return out, m, v
 

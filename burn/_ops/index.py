@@ -4,6 +4,7 @@ scatter checks all of them before it writes."""
 import math
 
 from burn._core import core
+from burn._ops.elementwise import mask_fill
 from burn._ops.movement import _copy, contiguous, zeros
 from burn._ops.reduce import fold
 from burn._ops.registry import ANY, INT, check_kind, check_same, check_tensor, define
@@ -136,15 +137,15 @@ def _scatter_bwd(node, g):
         to_x = write(_fresh_copy(g, g), axis, indices, zeros(values._dims, g._dtype, g._slot), 0)
         winners = write(zeros(x._dims, DType.I64.code, g._slot), axis, indices, _positions(values, g._slot), 0)
         mine = read(winners, axis, indices).equal(_positions(values, g._slot))
-        to_values = read(g, axis, indices) * mine.cast(g.dtype)
+        to_values = mask_fill(read(g, axis, indices), mine.bool_not(), 0.0)
         return to_x, to_values, None
     out = write(_fresh_copy(x, x), axis, indices, values, mode)
     if mode == 2:
         # g times the product of the other factors at the cell; exact without zeros among them
         total = g * out
         return total / x, read(total, axis, indices) / values, None
-    to_x = g * out.equal(x).cast(g.dtype)
-    to_values = read(g, axis, indices) * read(out, axis, indices).equal(values).cast(g.dtype)
+    to_x = mask_fill(g, out.not_equal(x), 0.0)
+    to_values = mask_fill(read(g, axis, indices), read(out, axis, indices).not_equal(values), 0.0)
     return to_x, to_values, None
 
 

@@ -153,6 +153,7 @@ def zeros(shape, code, slot, ctx=0):
 
 def arange(start, count, step, code, slot, ctx):
     """count whole numbers from start by step."""
+    start, step = (n - (1 << 64) if n >= 1 << 63 else n for n in (start, step))
     return _arange.create((count,), code, slot, ctx, (start, step))
 
 

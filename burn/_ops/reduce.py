@@ -94,9 +94,10 @@ def _refuse_empty(name, x, axis):
         raise ShapeError(f"[{name}] 'self' must not {where}, got shape {list(x._dims)}; there is no {name} of nothing")
 
 
-def index_code(x):
-    """The Int dtype of index results: the device's default."""
-    return x.device.settings().int_dtype.code
+def _index_dtypes(x):
+    """(dtype that kernels write positions in, the device's default Int dtype that results have)."""
+    want = x.device.settings().int_dtype
+    return (want if want in (DType.I32, DType.I64) else DType.I64), want
 
 
 def extremum(name, x, axis):
@@ -114,19 +115,20 @@ def extremum_with_indices(name, x, axis):
     _refuse_empty(name, x, axis)
     op = _max_with_indices if name == "max" else _min_with_indices
     shape = reduced(x._dims, axis)
-    code = index_code(x)
+    raw, want = _index_dtypes(x)
     values = core.empty(shape, x._dtype, x._slot, x._ctx)
-    indices = core.empty(shape, code, x._slot, x._ctx)
+    indices = core.empty(shape, raw.code, x._slot, x._ctx)
     op.update((x,), (values, indices), fold(x._dims, axis))
     op.record((x,), values, (axis, indices))
-    return values, indices
+    return values, ew.cast(indices, want)
 
 
 def arg_extremum(name, x, axis):
     """First position of the largest or smallest element along an axis."""
     _check(name, x, NUMERIC)
     _refuse_empty(name, x, axis)
-    return _run(_argmax if name == "argmax" else _argmin, x, axis, index_code(x))
+    raw, want = _index_dtypes(x)
+    return ew.cast(_run(_argmax if name == "argmax" else _argmin, x, axis, raw.code), want)
 
 
 def any_(x, axis=None):

@@ -48,7 +48,12 @@ def set_item(x, key, value):
     """x[key] = value: x becomes a tensor with the part replaced."""
     is_tensor = isinstance(value, core.TensorBase)
     if isinstance(key, core.TensorBase) and key._kind == BOOL:
-        core.assign(x, mask_where(x, key, value, "setitem") if is_tensor else mask_fill(x, key, value, "setitem"))
+        new = mask_where(x, key, value, "setitem") if is_tensor else mask_fill(x, key, value, "setitem")
+        if new._dims != x._dims:
+            raise ShapeError(
+                f"[setitem] the mask and 'value' must broadcast to shape {x.dims()}, got a result of shape {new.dims()}"
+            )
+        core.assign(x, new)
         return
     part = parse(x, key)
     if part.picks or part.new:

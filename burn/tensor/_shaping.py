@@ -308,8 +308,10 @@ def _joined(op, tensors, dim):
     tensors = _tensors(op, tensors)
     first = tensors[0]
     a = axis_of(dim, first.ndim, op)
+    tracked = next((t for t in tensors if t._ctx), first)
     for i, t in enumerate(tensors):
         check_same(op, first, t, f"tensors[{i}]")
+        check_same(op, tracked, t, f"tensors[{i}]")
         if t.ndim != first.ndim or any(
             m != n for k, (m, n) in enumerate(zip(t._dims, first._dims, strict=True)) if k != a
         ):

@@ -168,3 +168,40 @@ def test_no_leak_over_many_steps():
     """
     grown = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     assert int(grown.stdout) < 1024, f"grew by {grown.stdout} KB"
+
+
+def test_each_leaf_has_a_gradient_object_of_its_own():
+    a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    grads = (a + b).backward()
+    mine = a.grad(grads)
+    mine[0] = 99.0
+    assert a.grad(grads).tolist() == [1.0, 1.0] and b.grad(grads).tolist() == [1.0, 1.0]
+
+
+def test_accumulated_gradients_do_not_write_into_values_that_others_hold():
+    x = leaf(np.arange(6, dtype=np.float32).reshape(2, 3))
+    y = x * 2.0
+    branches = [y + y, y.reshape(3, 2).reshape(2, 3), y.transpose().transpose(), y * 1.0]
+    total = branches[0]
+    for part in branches[1:]:
+        total = total + part
+    assert x.grad((total + y).sum().backward()).tolist() == [[12.0] * 3] * 2
+
+
+def test_a_leaf_that_was_reached_before_can_be_differentiated():
+    x = leaf([1.0, 2.0])
+    (x * 2.0).sum().backward()
+    assert x.grad(x.backward()).tolist() == [1.0, 1.0]
+
+
+def test_pairs_with_a_number_keep_the_graph():
+    x = leaf([-1.0, 0.5, 2.0])
+    assert x.grad(x.max_pair(0.5).sum().backward()).tolist() == [0.0, 1.0, 1.0]
+    assert x.grad(x.min_pair(0.5).sum().backward()).tolist() == [1.0, 1.0, 0.0]
+
+
+def test_first_power_is_a_value_of_its_own():
+    x = Tensor([1.0, 2.0])
+    y = x**1
+    y[0] = 9.0
+    assert x.tolist() == [1.0, 2.0]

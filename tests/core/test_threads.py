@@ -143,3 +143,25 @@ except KeyboardInterrupt:
     print("stopped")
 """
     assert run(code) == "stopped"
+
+
+def test_rebinding_waits_for_kernels_of_other_threads(threads):
+    threads(2)
+    n = 1_000_000
+    x = Tensor.ones([n])
+    wrong, stop = [], threading.Event()
+
+    def read():
+        while not stop.is_set():
+            top = (x * 2.0).max().item()
+            if top != 2.0:
+                wrong.append(top)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(60):
+        x[0:1] = 1.0
+        Tensor.full([n], 7.0)
+    stop.set()
+    reader.join()
+    assert not wrong

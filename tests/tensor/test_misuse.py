@@ -172,3 +172,26 @@ def test_operators_on_ints_follow_python():
     assert (2 ** T([1, 3])).tolist() == [2, 8] and (7 // T([2.0])).tolist() == [3.0]
     with pytest.raises(ZeroDivisionError, match=r"\[floordiv\]"):
         T([1]) // 0
+
+
+def test_a_mask_must_not_change_the_shape():
+    x = T([[1.0, 2.0, 3.0]])
+    with pytest.raises(ShapeError, match=r"\[setitem\]"):
+        x[T([[True, False, True], [False, True, False]])] = 0.0
+    assert x.tolist() == [[1.0, 2.0, 3.0]]
+
+
+def test_positions_in_any_default_int_dtype(fresh_python):
+    code = """
+import numpy as np
+from burn import Device, DType, Tensor
+d = Device.flex()
+d.configure(DType.{0})
+x = Tensor.from_data(np.arange(12, dtype="f4").reshape(3, 4) % 5, d.autodiff()).require_grad()
+assert x.argmax(1).dtype is DType.{0} and x.argmax(1).tolist() == [[3], [0], [1]], x.argmax(1).tolist()
+values, at = x.max_dim_with_indices(1)
+assert at.tolist() == [[3], [0], [1]]
+assert x.grad(values.sum().backward()).numpy().sum(1).tolist() == [1.0, 1.0, 1.0]
+"""
+    for name in ("I16", "U64", "I64"):
+        fresh_python(code.format(name))
