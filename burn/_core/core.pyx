@@ -3,7 +3,7 @@
 """The compiled core: storage, tensor, ops, dispatch and tape. Built once, for plain x86-64; kernels come in per SIMD level.
 
 One module made of parts, so that the fast path stays inside C:
-storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), rule.pxi (gradient programs), tape.pxi
+storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), rule.pxi (gradient programs), tape.pxi
 (Node, Gradients, backward), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
@@ -76,6 +76,7 @@ runtime.free = heap_free
 include "storage.pxi"
 include "tensor.pxi"
 include "op.pxi"
+include "fast.pxi"
 include "rule.pxi"
 include "tape.pxi"
 include "interop.pxi"
