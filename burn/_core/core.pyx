@@ -3,8 +3,8 @@
 """The compiled core: storage, tensor, ops, dispatch and tape. Built once, for plain x86-64; kernels come in per SIMD level.
 
 One module made of parts, so that the fast path stays inside C:
-storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), rule.pxi (gradient programs), tape.pxi
-(Node, Gradients, backward), interop.pxi (buffer protocol, DLPack).
+storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), rule.pxi (gradient
+programs), tape.pxi (nodes, backward), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
 from cpython.object cimport PyObject
