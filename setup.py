@@ -1,7 +1,8 @@
 """Builds the compiled modules of burn; everything that is not about compiling stands in pyproject.toml.
 
-`burn/_core/core.pyx` is one plain module. Each other `burn/_core/<family>.pyx` holds kernels and is compiled once per
-instruction-set level, as `burn._core._<level>.<family>`; burn picks the level when it is imported.
+`burn/_core/core.pyx` and `burn/backend/cuda/launch.pyx` are plain modules. Each other `burn/_core/<family>.pyx` holds kernels and is compiled once per
+instruction-set level, as `burn._core._<level>.<family>`; burn picks the level when it is imported. The CUDA kernels in `cuda/`
+are installed as text, in `burn/backend/cuda/kernels`: they are compiled where they run.
 
 Environment:
     BURN_BUILD_LEVELS    "all" (the default), "native" (only what this processor runs best), or a list such as "v2,v3"
@@ -22,8 +23,10 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 CORE = Path("burn/_core")
+CUDA = Path("burn/backend/cuda")
 GENERATED = Path("build/gen")
 
 # Cython directives of every kernel module; core.pyx states its own in its first lines.
@@ -89,7 +92,7 @@ def wanted_levels():
 def extension(name, source, flags, directives=None, openmp=False):
     """An Extension whose only source is the C file that Cython will write for `source`."""
     generated = GENERATED.joinpath(*name.split(".")[2:]).with_suffix(".c")
-    ext = Extension(name, [generated.as_posix()], include_dirs=[CORE.as_posix()])
+    ext = Extension(name, [generated.as_posix()], include_dirs=[CORE.as_posix(), CUDA.as_posix()])
     ext.cython_source = source
     ext.directives = directives or {"language_level": "3"}
     ext.flags = flags
@@ -110,6 +113,8 @@ def extensions():
         for level in wanted_levels():
             name = f"burn._core._{level}.{path.stem}"
             found.append(extension(name, path, KERNEL_FLAGS + LEVEL_FLAGS[level], KERNEL_DIRECTIVES))
+    if not only or "launch" in only:
+        found.insert(1, extension("burn.backend.cuda.launch", CUDA / "launch.pyx", CORE_FLAGS, KERNEL_DIRECTIVES))
     if not only and not (CORE / "core.pyx").exists():
         print(f"[build] {CORE / 'core.pyx'} is not there: building the kernel modules only", file=sys.stderr)
     return found
@@ -123,14 +128,13 @@ REFERENCE = re.compile(
 
 
 def sources_of(path, seen=None):
-    """The file and all files of burn/_core that it includes or cimports, however indirectly."""
+    """The file and all files of ours that it includes or cimports, however indirectly."""
     seen = set() if seen is None else seen
     seen.add(path)
     for quoted, *imported in REFERENCE.findall(path.read_text()):
         module = next(filter(None, imported), "").split(".")[-1]
-        for name in (quoted, f"{module}.pxd"):
-            other = CORE / name
-            if name and other not in seen and other.is_file():
+        for other in (folder / name for folder in (CORE, CUDA) for name in (quoted, f"{module}.pxd") if name):
+            if other not in seen and other.is_file():
                 sources_of(other, seen)
     own_pxd = path.with_suffix(".pxd")
     if path.suffix == ".pyx" and own_pxd not in seen and own_pxd.is_file():
@@ -268,4 +272,16 @@ class BuildExt(build_ext):
             self.compiler.link_shared_object([str(compiled)], str(target), extra_postargs=options, target_lang="c")
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExt})
+class BuildPy(build_py):
+    """Adds the text of the CUDA kernels to what is installed."""
+
+    def run(self):
+        super().run()
+        if not self.editable_mode:
+            target = Path(self.build_lib) / CUDA / "kernels"
+            self.mkpath(str(target))
+            for path in sorted(Path("cuda").glob("*.cu*")):
+                self.copy_file(str(path), str(target / path.name))
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExt, "build_py": BuildPy})

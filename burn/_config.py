@@ -48,6 +48,18 @@ def _find_python_kernel(backend, name):
     return KERNELS[name]
 
 
-core.set_hooks(flex.load_family, _find_python_kernel, contract.KernelError)
+def _load_family(slot, family):
+    """The kernel table of a family on a device; None when its kernels are Python functions."""
+    if slot == 0:
+        return flex.load_family(family)
+    if slot == 1:
+        return None
+    from burn.backend.cuda import load_family
+
+    return load_family(slot, family)
+
+
+core.set_hooks(_load_family, _find_python_kernel, contract.KernelError)
+core.set_check(os.environ.get("BURN_CHECK", "0") not in ("", "0"))
 if os.environ.get("BURN_TRACE", "0") not in ("", "0"):
     core.set_tracer(lambda line: print(line, file=sys.stderr))

@@ -45,7 +45,26 @@ class AutodiffError(BurnError, RuntimeError):
 
 
 class ExecutionError(BurnError, RuntimeError):
-    """Work on a device failed while it ran."""
+    """Work on a device failed while it ran. Mirrors `ExecutionError`."""
+
+    def is_device_poisoned(self) -> bool:
+        """Whether the device is lost until the process is restarted."""
+        return isinstance(self, DevicePoisonedError)
+
+    def reason(self) -> str:
+        """What happened, as text."""
+        return str(self)
+
+
+class DevicePoisonedError(ExecutionError):
+    """A fault that the device cannot recover from, such as an illegal access: restart the process.
+
+    Mirrors `ExecutionError::DevicePoisoned`.
+    """
+
+
+class DeviceMemoryError(ExecutionError, MemoryError):
+    """A device has no memory left, even after everything kept for reuse was given back."""
 
 
 class DataError(BurnError, ValueError):

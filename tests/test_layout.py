@@ -147,6 +147,7 @@ class Table(ctypes.Structure):
         ("level", ctypes.c_char_p),
         ("n", ctypes.c_int32),
         ("rows", ctypes.POINTER(Row)),
+        ("stride", ctypes.c_int32),
         ("init", ctypes.c_void_p),
     )
 

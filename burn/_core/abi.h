@@ -18,7 +18,10 @@ typedef struct {
     int64_t size;
     int32_t ndim;
     int32_t dtype;
+    int32_t host;      /* p is host memory that holds one value, although the device has memory of its own (ROW_HOST) */
 } burn_buf;
+
+struct burn_row;
 
 /* Attributes of the op, in the order its record declares them, and room for what a kernel found wrong in the values. */
 typedef struct {
@@ -27,6 +30,8 @@ typedef struct {
     int32_t n_in;
     int32_t n_out;
     int64_t err[3];
+    const struct burn_row *row; /* the row that is called */
+    int64_t ticket;             /* names this call in an error that shows later (ROW_TICKET) */
 } burn_args;
 
 /* What a kernel returns. */
@@ -35,7 +40,9 @@ enum {
     BURN_ERR_INDEX = 1,     /* err = {flat position in the index tensor, value found, size of the axis} */
     BURN_ERR_ZERO_DIV = 2,  /* err = {flat position, 0, 0} */
     BURN_ERR_MEMORY = 3,    /* scratch memory could not be had: err = {bytes, 0, 0} */
-    BURN_ERR_SHIFT = 4      /* negative shift amount: err = {flat position, value, 0} */
+    BURN_ERR_SHIFT = 4,     /* negative shift amount: err = {flat position, value, 0} */
+    BURN_ERR_RAISED = 5,    /* the kernel's module has left an exception with the core (set_pending) */
+    BURN_ERR_STRIDES = 6    /* these strides do not fit the kernel: call again with contiguous inputs */
 };
 
 typedef int (*burn_kernel)(const burn_buf *out, const burn_buf *in, burn_args *a);
@@ -50,10 +57,12 @@ typedef struct {
 
 enum {
     ROW_STRIDED = 1,        /* takes strided inputs; without it the core makes inputs contiguous first */
-    ROW_STRIDED_OUT = 2     /* also writes to a strided output (copy, fill) */
+    ROW_STRIDED_OUT = 2,    /* also writes to a strided output (copy, fill) */
+    ROW_HOST = 4,           /* takes single values in host memory (burn_buf.host) */
+    ROW_TICKET = 8          /* runs later than the call and may find wrong values then: it reports them with the ticket */
 };
 
-typedef struct {
+typedef struct burn_row {
     const char *name;  /* op name, with _bwd for a backward kernel */
     int32_t dtype;     /* of the first input; of the output where there is no input */
     int32_t flags;
@@ -61,11 +70,25 @@ typedef struct {
     burn_kernel fn;
 } burn_row;
 
+/* Memory of a device that the host cannot reach, handed over in a capsule named "burn.memory". What returns int gives
+   BURN_OK or BURN_ERR_RAISED; alloc gives NULL with an exception left with the core. dev is the device's slot. */
+typedef struct {
+    void *(*alloc)(int dev, size_t bytes);
+    void (*free)(int dev, void *p, size_t bytes);
+    int (*upload)(int dev, void *to, const void *from, size_t bytes);   /* on return, from may change */
+    int (*download)(int dev, void *to, const void *from, size_t bytes); /* on return, to is filled and all work is checked */
+    int (*copy)(int to_dev, void *to, int from_dev, const void *from, size_t bytes); /* between devices of this memory */
+    size_t (*trim)(int dev);                                            /* gives back what is kept for reuse: bytes */
+    int (*check)(int dev);                                              /* whether the device takes work; does not wait */
+    int (*sync)(int dev);                                               /* on return, all work is done and checked */
+} burn_memory;
+
 /* One a family, handed over in a capsule named "burn.kernels". */
 typedef struct {
     const char *family;
     const char *level; /* "v2", "v3", "v4" or "portable" */
     int32_t n;
     const burn_row *rows;
+    int32_t stride;    /* bytes from row to row where a backend keeps more in them; 0: sizeof(burn_row) */
     void (*init)(const burn_rt *rt);
 } burn_table;

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include "size_class.h"
 
-#define ALLOC_CLASSES 176
 #define HUGE_BLOCK ((size_t)1 << 21)
 
 static struct {
@@ -27,14 +27,6 @@ static inline void heap_lock(void) {
         }
 }
 static inline void heap_unlock(void) { __atomic_store_n(&heap.lock, 0, __ATOMIC_RELEASE); }
-
-static inline int size_class(size_t bytes, size_t *rounded) {
-    if (bytes <= 64) { *rounded = 64; return 0; }
-    int log2 = 63 - __builtin_clzll((unsigned long long)bytes - 1);        /* 2^log2 < bytes <= 2^(log2+1) */
-    size_t base = (size_t)1 << log2, step = base >> 2, q = (bytes - base + step - 1) / step;
-    *rounded = base + q * step;
-    return (log2 - 6) * 4 + (int)q;
-}
 
 static void *heap_fresh(size_t bytes) {
     void *p = NULL;

@@ -8,8 +8,8 @@ cdef object unary(Op op, object a):
     cdef burn_args args
     if type(a) is tensor_type and op.elementwise and op.n_in == 1:
         x = <TensorBase>a
-        if x.contig and backend_of[x.dev] == 0 and (op.kinds & kind_of(x.dtype)):
-            row = find_row(op, x.dtype)
+        if x.contig and (op.kinds & kind_of(x.dtype)):
+            row = find_row(op, x.dev, x.dtype)
             if row != NULL:
                 out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
                 held = x.st
@@ -17,7 +17,7 @@ cdef object unary(Op op, object a):
                 fill_buf(&bo, out)
                 args.n_in = 1
                 args.n_out = 1
-                run_row(op, row, &bo, &bi, &args)
+                run_row(op, row, x.dev, &bo, &bi, &args)
                 if x.node is not None:
                     record(op, (x,), out, None)
                 return out
@@ -37,9 +37,9 @@ cdef object binary_op(Op op, object a, object b):
         if op.is_matmul:
             out = matmul_2d(op, x, y)
             return op.bridge(op, a, b) if out is None else out
-        if (x.dtype == y.dtype and x.dev == y.dev and x.ctx == y.ctx and x.contig and y.contig and backend_of[x.dev] == 0
+        if (x.dtype == y.dtype and x.dev == y.dev and x.ctx == y.ctx and x.contig and y.contig
                 and (op.kinds & kind_of(x.dtype)) and same_dims(x, y)):
-            row = find_row(op, x.dtype)
+            row = find_row(op, x.dev, x.dtype)
             if row != NULL:
                 out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
                 held = x.st
@@ -49,7 +49,7 @@ cdef object binary_op(Op op, object a, object b):
                 fill_buf(&bo, out)
                 args.n_in = 2
                 args.n_out = 1
-                run_row(op, row, &bo, bi, &args)
+                run_row(op, row, x.dev, &bo, bi, &args)
                 if x.node is not None or y.node is not None:
                     record2(op, x, y, out)
                 return out
@@ -67,9 +67,9 @@ cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     cdef const burn_row *row
     cdef TensorBase out
     if (x.ndim != 2 or y.ndim != 2 or x.dims[1] != y.dims[0] or x.dtype != y.dtype or x.dev != y.dev or x.ctx != y.ctx
-            or backend_of[x.dev] != 0 or not (op.kinds & kind_of(x.dtype))):
+            or (x.st.flags | y.st.flags) & ST_HOST or not (op.kinds & kind_of(x.dtype))):
         return None
-    row = find_row(op, x.dtype)
+    row = find_row(op, x.dev, x.dtype)
     if row == NULL:
         return None
     dims[0] = x.dims[0]
@@ -83,7 +83,8 @@ cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     args.i = &act
     args.n_in = 2
     args.n_out = 1
-    run_row(op, row, &bo, bi, &args)
+    if run_row(op, row, x.dev, &bo, bi, &args):
+        return None
     if x.node is not None or y.node is not None:
         record(op, (x, y), out, None)
     return out
@@ -130,14 +131,12 @@ cdef object scalar_op(Op op, TensorBase x, double value, int64_t whole):
         return op.bridge(op, x, value)
     at = 0 if op.scalar_side < 0 else 1
     scalar_store(x.dtype, value, whole, &word)
-    if backend_of[x.dev] != 0 or not x.contig:
+    row = find_row(op, x.dev, x.dtype)
+    if row == NULL or not x.contig:
         out = tensor_empty(x.dims, x.ndim, x.dtype if op.out_dtype < 0 else op.out_dtype, x.dev, x.ctx)
         s = scalar_tensor(x.dtype, x.dev, x.ctx, value, whole)
         run_op(op, (x, s) if at == 1 else (s, x), (out,), NO_ARGS, NO_ARGS)
     else:
-        row = find_row(op, x.dtype)
-        if row == NULL:
-            raise missing_kernel(op, x.dtype)
         out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype)
         held = x.st
         fill_buf(&bi[1 - at], x)
@@ -147,17 +146,24 @@ cdef object scalar_op(Op op, TensorBase x, double value, int64_t whole):
         bi[at].size = 1
         bi[at].ndim = 1
         bi[at].dtype = x.dtype
+        bi[at].host = 1
         fill_buf(&bo, out)
         args.n_in = 2
         args.n_out = 1
-        run_row(op, row, &bo, bi, &args)
+        run_row(op, row, x.dev, &bo, bi, &args)
     if x.node is not None:
         record(op, (x,), out, value)
     return out
 
 
 cdef TensorBase scalar_tensor(int dtype, int dev, int ctx, double value, int64_t whole):
-    cdef int64_t one = 1
-    cdef TensorBase t = tensor_empty(&one, 1, dtype, dev, ctx)
+    cdef TensorBase t = tensor_new()
+    t.ndim = 1
+    t.dims[0] = 1
+    t.dtype = dtype
+    t.dev = dev
+    t.ctx = ctx
+    set_contiguous(t)
+    t.st = storage_of_value(dev)
     scalar_store(dtype, value, whole, storage_ptr(t.st))
     return t

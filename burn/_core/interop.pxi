@@ -73,14 +73,36 @@ cdef object numpy_view(TensorBase t, bint writable):
     return a
 
 
+cdef TensorBase host_tensor(TensorBase x):
+    """x where the host can read it: itself, or a copy when its device has memory of its own."""
+    cdef TensorBase out
+    if memory_of[x.dev] == NULL:
+        return x
+    x = make_contiguous(tensor_alias(x, CTX_PLAIN))
+    out = tensor_empty(x.dims, x.ndim, x.dtype, 0, CTX_PLAIN)
+    move_bytes(0, storage_ptr(out.st), x.st, storage_ptr(x.st) + x.offset * DT_SIZE[x.dtype], x.size * DT_SIZE[x.dtype])
+    return out
+
+
+def transfer(TensorBase x, int slot, int ctx):
+    """A copy of x in memory of another device, outside the graph."""
+    cdef TensorBase out
+    x = make_contiguous(tensor_alias(x, CTX_PLAIN))
+    out = tensor_empty(x.dims, x.ndim, x.dtype, slot, ctx)
+    move_bytes(slot, storage_ptr(out.st), x.st, storage_ptr(x.st) + x.offset * DT_SIZE[x.dtype], x.size * DT_SIZE[x.dtype])
+    return out
+
+
 def to_numpy(TensorBase t):
-    """A read-only NumPy view of the tensor's memory, without a copy."""
+    """The values as a read-only array: a view of the tensor's memory, or a copy when the host cannot reach that."""
+    t = host_tensor(t)
     t.st.flags |= ST_EXPORTED
     return numpy_view(t, False)
 
 
 def to_buffer(TensorBase t):
-    """An object with the buffer protocol that shows the tensor's memory read-only."""
+    """An object with the buffer protocol that shows the tensor's values read-only."""
+    t = host_tensor(t)
     t.st.flags |= ST_EXPORTED
     return exporter_of(t, False)
 
@@ -95,8 +117,23 @@ def from_buffer(data, shape, int dtype, int dev, int ctx):
         v = memoryview(data).cast("B")
         if v.shape[0] != t.size * DT_SIZE[dtype]:
             raise ValueError(f"{v.shape[0]} bytes do not fill shape {list(shape)}")
-        memcpy(storage_ptr(t.st), &v[0], v.shape[0])
+        load_bytes(t, &v[0])
     return t
+
+
+cdef int load_bytes(TensorBase t, const void *data) except -1:
+    """Fills a fresh contiguous tensor from host memory."""
+    cdef const burn_memory *memory = memory_of[t.dev]
+    cdef int rc = BURN_OK
+    cdef size_t n = t.size * DT_SIZE[t.dtype]
+    if memory == NULL:
+        memcpy(storage_ptr(t.st), data, n)
+        return 0
+    with nogil:
+        rc = memory.upload(t.dev, t.st.p, data, n)
+    if rc != BURN_OK:
+        raise take_pending()
+    return 0
 
 
 def borrow(size_t address, owner, shape, byte_strides, int dtype, int dev, int ctx, bint readonly):
@@ -169,20 +206,28 @@ cdef void dl_capsule_delete(object capsule) noexcept:
         m.deleter(m)
 
 
-def to_dlpack(TensorBase x):
-    """A DLPack capsule that shares the tensor's memory."""
+def address(TensorBase x):
+    """Where the tensor's first element is; the memory counts as lent from now on."""
+    settle(x.st)
+    x.st.flags |= ST_EXPORTED
+    return <size_t>(storage_ptr(x.st) + x.offset * DT_SIZE[x.dtype])
+
+
+def to_dlpack(TensorBase x, keeper=None):
+    """A DLPack capsule that shares the tensor's memory; keeper lives as long as that is in use."""
     cdef dl_export *e = <dl_export *>PyMem_Malloc(sizeof(dl_export))
     cdef int i
     if e == NULL:
         raise MemoryError()
+    settle(x.st)
     x.st.flags |= ST_EXPORTED
     for i in range(x.ndim):
         e.shape[i] = x.dims[i]
         e.strides[i] = x.strides[i]
     e.m.t.data = storage_ptr(x.st)
     e.m.t.byte_offset = x.offset * DT_SIZE[x.dtype]
-    e.m.t.device.device_type = 1
-    e.m.t.device.device_id = 0
+    e.m.t.device.device_type = dl_type_of[x.dev]
+    e.m.t.device.device_id = dl_id_of[x.dev]
     e.m.t.ndim = x.ndim
     e.m.t.dtype.lanes = 1
     e.m.t.dtype.bits = 8 * DT_SIZE[x.dtype]
@@ -198,8 +243,9 @@ def to_dlpack(TensorBase x):
         e.m.t.dtype.code = 1
     e.m.t.shape = e.shape
     e.m.t.strides = e.strides
-    Py_INCREF(x.st)
-    e.m.ctx = <void *>x.st
+    held = (x.st, keeper)   # a tuple drops its last entry first
+    Py_INCREF(held)
+    e.m.ctx = <void *>held
     e.m.deleter = dl_delete
     return PyCapsule_New(&e.m, "dltensor", dl_capsule_delete)
 
@@ -225,14 +271,14 @@ cdef dict dl_codes = {
 
 
 def from_dlpack(capsule, int dev, int ctx):
-    """A tensor that shares the memory of a DLPack capsule of the host."""
+    """A tensor that shares the memory of a DLPack capsule of the same device."""
     cdef dl_managed *m = <dl_managed *>PyCapsule_GetPointer(capsule, "dltensor")
     cdef DlpackOwner owner
     cdef int i, code
     cdef int64_t n = 1
-    if m.t.device.device_type != 1:
-        raise DeviceError(f"[from_dlpack] the tensor must be in host memory, got DLPack device type {m.t.device.device_type}; "
-                          "move it to the CPU first")
+    if m.t.device.device_type != dl_type_of[dev] or (dl_type_of[dev] != 1 and m.t.device.device_id != dl_id_of[dev]):
+        raise DeviceError(f"[from_dlpack] the memory must be of DLPack device ({dl_type_of[dev]}, {dl_id_of[dev]}), got "
+                          f"({m.t.device.device_type}, {m.t.device.device_id}); name the device it is on, or move it first")
     found = dl_codes.get((m.t.dtype.code, m.t.dtype.bits)) if m.t.dtype.lanes == 1 else None
     if found is None:
         raise DTypeError(f"[from_dlpack] no dtype for DLPack code {m.t.dtype.code} with {m.t.dtype.bits} bits")

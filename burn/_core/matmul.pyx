@@ -25,54 +25,28 @@ cdef extern from "gemm.h" nogil:
     void gemm_init(const burn_rt *rt) noexcept
     const char *gemm_level
 
-
-cdef inline void strides_of(const burn_buf *x, int64_t *strides) noexcept nogil:
-    """The strides of `x`, 0 along axes of size 1 so that those broadcast."""
-    cdef int64_t step = 1
-    cdef int axis
-    for axis in range(x.ndim - 1, -1, -1):
-        strides[axis] = 0 if x.shape[axis] == 1 else x.strides[axis] if x.strides else step
-        step *= x.shape[axis]
-
-
-cdef inline void fold_batch(const burn_buf *out, const int64_t *sa, const int64_t *sb, gemm_call *call) noexcept nogil:
-    """Merge batch axes that both operands step through evenly; rows that share one `b` become one product."""
-    cdef int axis, last = 0
-    cdef int64_t size
-    call.batch = 1
-    for axis in range(out.ndim - 2):
-        size = out.shape[axis]
-        call.batch *= size
-        if size == 1:
-            continue
-        if last and call.sa[last - 1] == sa[axis] * size and call.sb[last - 1] == sb[axis] * size:
-            last -= 1
-            size *= call.shape[last]
-        call.shape[last] = size
-        call.sa[last] = sa[axis]
-        call.sb[last] = sb[axis]
-        last += 1
-    if last and call.sb[last - 1] == 0 and (call.m == 1 or call.sa[last - 1] == call.rsa * call.m):
-        last -= 1
-        size = call.shape[last]
-        if call.m == 1:
-            call.rsa = call.sa[last]
-        call.m *= size
-        call.batch //= size
-    call.axes = last
+cdef extern from "matmul_fold.h" nogil:
+    ctypedef struct matmul_dims:
+        int64_t m, n, k, rsa, csa, rsb, csb, batch
+        int64_t shape[BURN_MAX_RANK]
+        int64_t sa[BURN_MAX_RANK]
+        int64_t sb[BURN_MAX_RANK]
+        int32_t axes
+    void matmul_fold(const burn_buf *out, const burn_buf *inp, matmul_dims *d)
 
 
 cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexcept nogil:
     """out[..., m, n] = in[0][..., m, k] @ in[1][..., k, n] (+ in[2][n]) (ReLU where i[0] is 1)."""
     cdef gemm_call call
-    cdef int64_t sa[BURN_MAX_RANK]
-    cdef int64_t sb[BURN_MAX_RANK]
-    cdef int row = out.ndim - 2, col = out.ndim - 1, status
+    cdef matmul_dims d
+    cdef int row, status
     if out.size == 0:
         return BURN_OK
-    call.m = out.shape[row]
-    call.n = out.shape[col]
-    call.k = inp[0].shape[col]
+    matmul_fold(out, inp, &d)
+    call.m, call.n, call.k, call.batch, call.axes = d.m, d.n, d.k, d.batch, d.axes
+    call.rsa, call.csa, call.rsb, call.csb = d.rsa, d.csa, d.rsb, d.csb
+    for row in range(d.axes):
+        call.shape[row], call.sa[row], call.sb[row] = d.shape[row], d.sa[row], d.sb[row]
     call.a = inp[0].p
     call.b = inp[1].p
     call.c = out.p
@@ -81,10 +55,6 @@ cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexc
     if args.n_in > 2:
         call.bias = inp[2].p
         call.bias_stride = inp[2].strides[0] if inp[2].strides else 1
-    strides_of(&inp[0], sa)
-    strides_of(&inp[1], sb)
-    call.rsa, call.csa, call.rsb, call.csb = sa[row], sa[col], sb[row], sb[col]
-    fold_batch(out, sa, sb, &call)
     # An axis of size 1 has no stride of its own: let it look contiguous.
     if call.k == 1:
         call.csa = 1

@@ -21,12 +21,15 @@ cdef dict slot_numbers = {
     "rshift": OP_RSHIFT, "neg": OP_NEG, "abs": OP_ABS, "invert": OP_INVERT,
     "lt": OP_LT, "le": OP_LE, "eq": OP_EQ, "ne": OP_NE, "gt": OP_GT, "ge": OP_GE,
 }
-cdef dict family_tables = {}                   # family -> capsule of its kernel table
-cdef object family_loader = None               # family name -> capsule
+cdef dict family_tables = {}                   # (device slot, family) -> capsule of its kernel table, None if in Python
+cdef object family_loader = None               # (device slot, family name) -> capsule or None
 cdef object kernel_finder = None               # (backend number, kernel name) -> Python callable, or raises
 cdef object kernel_error_type = None           # what a Python kernel raises for values out of range
 cdef object tracer = None                      # called with one line an op under BURN_TRACE
 cdef object MISSING = object()                 # an operand that was not given; None is a value like any other
+cdef list tickets = [None] * 1024              # the last calls whose values are checked later: (ticket, op, attributes)
+cdef int64_t next_ticket = 1
+cdef bint check_at_once = False                # BURN_CHECK=1: such a call waits for its own check
 cdef double GIL_NS = 20000.0                   # estimated work above which a kernel runs without the GIL
 
 
@@ -47,9 +50,8 @@ cdef class Op:
     cdef public object bridge
     cdef public Rule rule
     cdef readonly bint cuts_graph
-    cdef bint loaded
     cdef bint is_matmul
-    cdef const burn_row *rows[16]
+    cdef const burn_row **rows[MAX_SLOTS]      # device slot -> rows by dtype, NULL until the first use there
     cdef dict python_kernels
 
     def __init__(self, str name, str family, *, str kernel=None, int kinds=7, int n_in=1, int n_out=1,
@@ -71,6 +73,11 @@ cdef class Op:
         self.doc = doc
         self.python_kernels = {}
         self.is_matmul = family == "matmul"
+
+    def __dealloc__(self):
+        cdef int i
+        for i in range(MAX_SLOTS):
+            PyMem_Free(self.rows[i])
 
     def __repr__(self):
         return f"<op {self.name} of {self.family}>"
@@ -177,44 +184,54 @@ cdef class Op:
             record(self, (x,), out, None)
         return out
 
-    def has_kernel(self, int backend, int dtype):
-        """Whether the backend can run this op for a dtype."""
-        if backend == 0:
-            load_rows(self)
-            return self.rows[dtype] != NULL
+    def has_kernel(self, int slot, int dtype):
+        """Whether a device can run this op for a dtype."""
+        if find_row(self, slot, dtype) != NULL:
+            return True
+        if family_tables[slot, self.family] is not None:
+            return False
         try:
-            python_kernel(self, backend)
+            python_kernel(self, backend_of[slot])
         except DeviceError:
             return False
         return True
 
 
-cdef int load_rows(Op op) except -1:
-    """Finds the op's rows in the table of its family; a family is loaded when its first op runs."""
+cdef int load_rows(Op op, int slot) except -1:
+    """Finds the op's rows in the table of its family on a device; a family is loaded when its first op runs there."""
     cdef const burn_table *table
+    cdef const burn_row **rows
+    cdef const burn_row *row
+    cdef const char *at
     cdef int i
-    if op.loaded:
-        return 0
-    capsule = family_tables.get(op.family)
-    if capsule is None:
-        capsule = family_loader(op.family)
+    if (slot, op.family) not in family_tables:
+        capsule = family_loader(slot, op.family)
+        if capsule is not None:
+            table = <const burn_table *>PyCapsule_GetPointer(capsule, "burn.kernels")
+            if table.init != NULL:
+                table.init(&runtime)
+        family_tables[slot, op.family] = capsule
+    capsule = family_tables[slot, op.family]
+    rows = <const burn_row **>PyMem_Calloc(DT_COUNT, sizeof(burn_row *))
+    if rows == NULL:
+        raise MemoryError()
+    if capsule is not None:
         table = <const burn_table *>PyCapsule_GetPointer(capsule, "burn.kernels")
-        if table.init != NULL:
-            table.init(&runtime)
-        family_tables[op.family] = capsule
-    table = <const burn_table *>PyCapsule_GetPointer(capsule, "burn.kernels")
-    name = op.kernel.encode()
-    for i in range(table.n):
-        if strcmp(table.rows[i].name, name) == 0:
-            op.rows[table.rows[i].dtype] = &table.rows[i]
-    op.loaded = True
+        name = op.kernel.encode()
+        at = <const char *>table.rows
+        for i in range(table.n):
+            row = <const burn_row *>at
+            if strcmp(row.name, name) == 0:
+                rows[row.dtype] = row
+            at += table.stride or sizeof(burn_row)
+    op.rows[slot] = rows
     return 0
 
 
-cdef inline const burn_row *find_row(Op op, int dtype) except? NULL:
-    if not op.loaded:
-        load_rows(op)
-    return op.rows[dtype]
+cdef inline const burn_row *find_row(Op op, int slot, int dtype) except? NULL:
+    if op.rows[slot] == NULL:
+        load_rows(op, slot)
+    return op.rows[slot][dtype]
 
 
 cdef object python_kernel(Op op, int backend):
@@ -225,13 +242,23 @@ cdef object python_kernel(Op op, int backend):
     return fn
 
 
-cdef object missing_kernel(Op op, int dtype):
+cdef object missing_kernel(Op op, int slot, int dtype):
     from burn.tensor.dtype import DType
+    cdef int i
+    for i in range(DT_COUNT):
+        if op.rows[slot][i] != NULL:
+            break
+    else:
+        from burn.device import Device
+        return DeviceError(f"[{op.name}] is not available on {Device(slot)} yet; move the tensors with "
+                           "to_device(Device.flex())")
     return DTypeError(f"[{op.name}] has no kernel for dtype {DType.of_code(dtype).name} on this device; "
                       "cast the tensor to a dtype that it supports, such as f32")
 
 
 cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs):
+    if code == BURN_ERR_RAISED:
+        raise take_pending()
     if code == BURN_ERR_INDEX:
         raise OutOfBoundsError(
             f"[{op.kernel}] 'indices' must lie in 0..{size - 1} for axis {attrs} of size {size}, got {value} at flat position "
@@ -246,12 +273,17 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
     raise ExecutionError(f"[{op.kernel}] kernel failed with code {code}")
 
 
-cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_args *args, object attrs=None) except -1:
+cdef int run_row(Op op, const burn_row *row, int slot, burn_buf *outs, burn_buf *ins, burn_args *args,
+                 object attrs=None) except -1:
+    """Calls a kernel: 0, or BURN_ERR_STRIDES when it wants contiguous inputs."""
     cdef int rc, k
     cdef int64_t sizes[8][2][8]
     cdef burn_buf *b
+    args.row = row
+    if row.flags & ROW_TICKET:
+        take_ticket(op, args, attrs)
     cdef double ns = row.cost * (outs[0].size if outs[0].size > (ins[0].size if args.n_in else 0) else ins[0].size)
-    if op.is_matmul and args.n_in:
+    if op.is_matmul and args.n_in and row.cost:
         ns = 0.02 * outs[0].size * ins[0].shape[ins[0].ndim - 1]
     if tracer is not None:
         trace(op, row, outs, ins, args)
@@ -270,8 +302,41 @@ cdef int run_row(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn
     else:
         rc = row.fn(outs, ins, args)
     if rc != BURN_OK:
+        if rc == BURN_ERR_STRIDES:
+            return rc
         raise_kernel_error(op, rc, args.err[0], args.err[1], args.err[2], attrs)
+    if check_at_once and row.flags & ROW_TICKET:
+        sync_device(slot)
     return 0
+
+
+cdef int take_ticket(Op op, burn_args *args, object attrs) except -1:
+    """A number by which a later report of wrong values finds the op and its attributes again."""
+    global next_ticket
+    args.ticket = next_ticket
+    next_ticket += 1
+    tickets[args.ticket % 1024] = (args.ticket, op, attrs)
+    return 0
+
+
+def ticket_error(int64_t ticket, int code, int64_t position, int64_t value, int64_t size):
+    """The exception for wrong values that a call found after it had returned."""
+    entry = tickets[ticket % 1024]
+    cdef Op op
+    if entry is None or entry[0] != ticket:
+        return OutOfBoundsError(f"[device] an earlier operation met a wrong value {value} at flat position {position}; "
+                                "set BURN_CHECK=1 to learn which one")
+    op = <Op>entry[1]
+    try:
+        raise_kernel_error(op, code, position, value, size, entry[2])
+    except Exception as e:
+        return e
+
+
+def set_check(bint on):
+    """Whether values are checked at once where a device would check them later."""
+    global check_at_once
+    check_at_once = on
 
 
 cdef int run_python(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs) except -1:
@@ -300,7 +365,7 @@ cdef void trace(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_
 
 
 cdef object kernel_missing_dtype(Op op, tuple ins, tuple outs):
-    return missing_kernel(op, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
+    return missing_kernel(op, (<TensorBase>outs[0]).dev, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
 
 
 cdef TensorBase make_contiguous(TensorBase x):
@@ -311,8 +376,8 @@ cdef TensorBase make_contiguous(TensorBase x):
     return out
 
 
-cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs=None) except -1:
-    """Calls the kernel of the outputs' backend. Elementwise inputs are broadcast by strides."""
+cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs=None, bint strict=False) except -1:
+    """Calls the kernel of the outputs' device. Elementwise inputs are broadcast by strides; strict makes all contiguous."""
     cdef burn_buf bi[MAX_INPUTS]
     cdef burn_buf bo[4]
     cdef int64_t steps[4][8]
@@ -324,7 +389,11 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
     cdef int n_in = len(ins), n_out = len(outs), k, key
     if n_in > MAX_INPUTS or n_out > 4 or (op.elementwise and n_in > 4) or len(ints) > MAX_ATTRS or len(floats) > MAX_ATTRS:
         raise ValueError(f"{op.name} has more inputs, outputs or attributes than dispatch takes")
-    if backend_of[o.dev] != 0:
+    key = (<TensorBase>ins[0]).dtype if n_in else o.dtype
+    cdef const burn_row *row = find_row(op, o.dev, key)
+    if row == NULL:
+        if family_tables[o.dev, op.family] is not None:
+            raise kernel_missing_dtype(op, ins, outs)
         if op.elementwise:
             views = []
             for k in range(n_in):
@@ -334,13 +403,11 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
                 views.append(t)
             ins = tuple(views)
         return run_python(op, ins, outs, ints, floats, attrs)
-    key = (<TensorBase>ins[0]).dtype if n_in else o.dtype
-    cdef const burn_row *row = find_row(op, key)
-    if row == NULL:
-        raise kernel_missing_dtype(op, ins, outs)
     for k in range(n_in):
         t = <TensorBase>ins[k]
-        if not t.contig and not (row.flags & ROW_STRIDED):
+        if t.st.flags & ST_HOST and not (row.flags & ROW_HOST):
+            settle(t.st)
+        if not t.contig and (strict or not (row.flags & ROW_STRIDED)):
             t = make_contiguous(t)
             keep.append(t)
         fill_buf(&bi[k], t)
@@ -361,7 +428,10 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
     args.f = fv
     args.n_in = n_in
     args.n_out = n_out
-    run_row(op, row, bo, bi, &args, attrs)
+    if run_row(op, row, o.dev, bo, bi, &args, attrs):
+        if strict:
+            raise ExecutionError(f"[{op.name}] the kernel refuses contiguous inputs")
+        run_op(op, ins, outs, ints, floats, attrs, True)
     return 0
 
 
@@ -395,7 +465,9 @@ def read_scalar(TensorBase x, int64_t at):
         pos += rest % x.dims[i] * x.strides[i]
         rest //= x.dims[i]
         i -= 1
-    return storage_ptr(x.st)[pos * DT_SIZE[x.dtype]:(pos + 1) * DT_SIZE[x.dtype]]
+    cdef char room[8]
+    move_bytes(0, room, x.st, storage_ptr(x.st) + pos * DT_SIZE[x.dtype], DT_SIZE[x.dtype])
+    return room[:DT_SIZE[x.dtype]]
 
 
 def contiguous(TensorBase x):
@@ -442,4 +514,4 @@ def set_tracer(fn):
 def families():
     """Kernel families loaded so far, with their SIMD level."""
     return {name: (<const burn_table *>PyCapsule_GetPointer(c, "burn.kernels")).level.decode()
-            for name, c in family_tables.items()}
+            for (slot, name), c in family_tables.items() if slot == 0}

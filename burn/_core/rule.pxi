@@ -98,13 +98,13 @@ cdef TensorBase apply_plain(Op op, TensorBase x, TensorBase y, TensorBase z):
     cdef burn_args args
     cdef const burn_row *row
     cdef int n = 1 if y is None else (2 if z is None else 3)
-    cdef bint plain = (x.contig and backend_of[x.dev] == 0 and (n < 2 or (y.contig and same_dims(x, y)))
+    cdef bint plain = (x.contig and (n < 2 or (y.contig and same_dims(x, y)))
                        and (n < 3 or (z.contig and same_dims(x, z))))
     if not plain:
         return apply_broadcast(op, (x,) if n == 1 else ((x, y) if n == 2 else (x, y, z)))
-    row = find_row(op, x.dtype)
+    row = find_row(op, x.dev, x.dtype)
     if row == NULL:
-        raise missing_kernel(op, x.dtype)
+        return apply_broadcast(op, (x,) if n == 1 else ((x, y) if n == 2 else (x, y, z)))
     out = tensor_empty_like(x, x.dtype if op.out_dtype < 0 else op.out_dtype, False)
     fill_buf(&bi[0], x)
     if n > 1:
@@ -114,7 +114,7 @@ cdef TensorBase apply_plain(Op op, TensorBase x, TensorBase y, TensorBase z):
     fill_buf(&bo, out)
     args.n_in = n
     args.n_out = 1
-    run_row(op, row, &bo, bi, &args)
+    run_row(op, row, x.dev, &bo, bi, &args)
     return out
 
 

@@ -1,9 +1,18 @@
 # Storage: one block of memory. Tensors hold no pointer of their own; every read and write goes through storage_ptr.
 
 cdef enum:
+    MAX_SLOTS = 64
     ST_BORROWED = 1     # memory of somebody else (NumPy, DLPack), kept alive by owner
     ST_EXPORTED = 2     # somebody else may read it (a NumPy view, DLPack): never reused for a result
     ST_READONLY = 4     # the owner forbids writing
+    ST_HOST = 8         # one value, still in host memory although the device has memory of its own
+
+cdef int backend_of[MAX_SLOTS]                   # device slot -> backend number, filled by register_device
+cdef const burn_memory *memory_of[MAX_SLOTS]     # device slot -> its memory; NULL is the host's
+cdef int dl_type_of[MAX_SLOTS]                   # device slot -> device as DLPack names it
+cdef int dl_id_of[MAX_SLOTS]
+cdef list memory_capsules = []
+cdef object pending_error = None                 # an exception that compiled code of a backend has left here
 
 
 @cython.final
@@ -18,24 +27,127 @@ cdef class Storage:
     cdef object owner
 
     def __dealloc__(self):
-        if self.p != NULL and not (self.flags & ST_BORROWED):
+        if self.p == NULL or self.flags & ST_BORROWED:
+            return
+        if memory_of[self.device] == NULL or self.flags & ST_HOST:
             heap_free(self.p, self.nbytes)
+        else:
+            memory_of[self.device].free(self.device, self.p, self.nbytes)
 
 
 cdef inline char *storage_ptr(Storage s) noexcept:
-    # The one accessor of memory: a pending value (fusion, asynchronous device) would be computed here.
+    # The one accessor of memory: a pending value (fusion) would be computed here.
     return s.p
+
+
+cdef object take_pending():
+    """The exception that a backend left, or one that says it left none."""
+    global pending_error
+    e = pending_error
+    pending_error = None
+    return ExecutionError("[device] the backend failed and gave no reason") if e is None else e
+
+
+def raise_pending():
+    """Raises what set_pending was given."""
+    raise take_pending()
+
+
+def set_pending(e):
+    """Leaves an exception for the caller of compiled code of a backend; that code then returns BURN_ERR_RAISED."""
+    global pending_error
+    pending_error = e
 
 
 cdef Storage storage_new(size_t nbytes, int device):
     cdef Storage s = Storage.__new__(Storage)
-    s.p = <char *>heap_alloc(nbytes)
-    if s.p == NULL:
-        raise MemoryError(f"[tensor] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors; "
-                          "free tensors or use smaller batches")
-    s.nbytes = nbytes
     s.device = device
+    s.nbytes = nbytes
+    if memory_of[device] == NULL:
+        s.p = <char *>heap_alloc(nbytes)
+        if s.p == NULL:
+            raise MemoryError(f"[tensor] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors; "
+                              "free tensors or use smaller batches")
+    else:
+        s.p = <char *>memory_of[device].alloc(device, nbytes)
+        if s.p == NULL:
+            raise take_pending()
     return s
+
+
+cdef Storage storage_of_value(int device):
+    """Room for one value that the host writes; kernels with ROW_HOST take it as it is."""
+    cdef Storage s = Storage.__new__(Storage)
+    s.device = device
+    s.nbytes = 8
+    s.p = <char *>heap_alloc(8)
+    if s.p == NULL:
+        raise MemoryError("[tensor] cannot allocate 8 bytes")
+    if memory_of[device] != NULL:
+        s.flags = ST_HOST
+    return s
+
+
+cdef int settle(Storage s) except -1:
+    """Moves a value that is still in host memory to its device."""
+    cdef char *p
+    cdef int rc
+    if s.flags & ST_HOST:
+        p = <char *>memory_of[s.device].alloc(s.device, s.nbytes)
+        if p == NULL:
+            raise take_pending()
+        rc = memory_of[s.device].upload(s.device, p, s.p, s.nbytes)
+        if rc != BURN_OK:
+            memory_of[s.device].free(s.device, p, s.nbytes)
+            raise take_pending()
+        heap_free(s.p, s.nbytes)
+        s.p = p
+        s.flags &= ~ST_HOST
+    return 0
+
+
+cdef int move_bytes(int to_slot, char *to, Storage source, const char *from_, size_t n) except -1:
+    """Copies n bytes into memory of a slot, from within a storage."""
+    cdef const burn_memory *a
+    cdef const burn_memory *b = memory_of[to_slot]
+    cdef int rc = BURN_OK, from_slot = source.device
+    if n == 0:
+        return 0
+    a = memory_of[from_slot]
+    if source.flags & ST_HOST:
+        a = NULL
+    with nogil:
+        if a == NULL and b == NULL:
+            memcpy(to, from_, n)
+        elif a == NULL:
+            rc = b.upload(to_slot, to, from_, n)
+        elif b == NULL:
+            rc = a.download(from_slot, to, from_, n)
+        else:
+            rc = a.copy(to_slot, to, from_slot, from_, n)
+    if rc != BURN_OK:
+        raise take_pending()
+    return 0
+
+
+def register_device(int slot, int backend, memory=None, int dl_type=1, int dl_id=0):
+    """Says which backend number a device slot belongs to, its memory if the host cannot reach it, and its name in DLPack."""
+    backend_of[slot] = backend
+    dl_type_of[slot] = dl_type
+    dl_id_of[slot] = dl_id
+    if memory is not None:
+        memory_capsules.append(memory)
+        memory_of[slot] = <const burn_memory *>PyCapsule_GetPointer(memory, "burn.memory")
+
+
+def sync_device(int slot):
+    """Waits until all work of a device is done; wrong values and faults of that work raise here."""
+    cdef int rc
+    if memory_of[slot] != NULL:
+        with nogil:
+            rc = memory_of[slot].sync(slot)
+        if rc != BURN_OK:
+            raise take_pending()
 
 
 def memory_usage():
@@ -46,9 +158,17 @@ def memory_usage():
     }
 
 
-def memory_trim():
-    """Gives cached blocks back to the system and returns the number of bytes freed."""
+def check_device(int slot):
+    """Raises when a device takes no work any more; does not wait."""
+    if memory_of[slot] != NULL and memory_of[slot].check(slot) != BURN_OK:
+        raise take_pending()
+
+
+def memory_trim(int slot=0):
+    """Gives cached blocks of a device back to the system and returns the number of bytes freed."""
     cdef size_t n
+    if memory_of[slot] != NULL:
+        return memory_of[slot].trim(slot)
     with nogil:
         n = heap_trim()
     return n

@@ -224,15 +224,15 @@ cdef TensorBase add_gradients(TensorBase a, TensorBase b, bint own):
     cdef burn_buf bo
     cdef burn_args args
     cdef const burn_row *row
-    if own and a.contig and b.contig and backend_of[a.dev] == 0:
-        row = find_row(add_op, a.dtype)
+    if own and a.contig and b.contig:
+        row = find_row(add_op, a.dev, a.dtype)
         if row != NULL:
             fill_buf(&bi[0], a)
             fill_buf(&bi[1], b)
             fill_buf(&bo, a)
             args.n_in = 2
             args.n_out = 1
-            run_row(add_op, row, &bo, bi, &args)
+            run_row(add_op, row, a.dev, &bo, bi, &args)
             return a
     return apply_plain(add_op, a, b, None)
 

@@ -8,7 +8,6 @@ cdef enum:
     KIND_INT = 2
     KIND_BOOL = 4
 
-cdef int backend_of[64]     # device slot -> backend number, filled by register_device
 cdef object tensor_type = None
 cdef object shape_type = tuple
 
@@ -286,6 +285,7 @@ cdef inline void fill_buf(burn_buf *b, TensorBase t) noexcept:
     b.size = t.size
     b.ndim = t.ndim
     b.dtype = t.dtype
+    b.host = t.st.flags & ST_HOST
 
 
 cdef int read_dims(object shape, int64_t *dims) except -1:
@@ -319,11 +319,6 @@ def set_types(type tensor, type shape):
     tensor_type = tensor
     shape_type = shape
     burn_inherit_operators(TensorBase, tensor)
-
-
-def register_device(int slot, int backend):
-    """Says which backend number a device slot belongs to."""
-    backend_of[slot] = backend
 
 
 def empty(shape, int dtype, int dev, int ctx):

@@ -13,24 +13,41 @@ from burn.tensor.dtype import DType
 __all__ = ["Device", "GradientCheckpointingStrategy"]
 
 PLAIN, AUTODIFF, BALANCED = 0, 1, 2
+FIRST_GPU = 8  # slot of GPU 0
 
 
-class _Backend:
-    """One row of the device table: a backend, its number in the core, its device slots and defaults."""
+class _Generator:
+    """The random numbers of a backend: a seed, and how many blocks of its stream were drawn."""
 
-    def __init__(self, name, number, slot, text, int_dtype):
-        self.name, self.number, self.slot, self.text = name, number, slot, text
-        self.box = SettingsBox(DeviceSettings(DType.F32, int_dtype, DType.Bool))
+    def __init__(self):
         self.lock = threading.Lock()
         self.seed, self.offset = secrets.randbits(63), 0
-        core.register_device(slot, number)
 
 
-_BACKENDS = {
-    "flex": _Backend("flex", 0, 0, "Flex(Cpu)", DType.I32),
-    "ndarray": _Backend("ndarray", 1, 1, "NdArray(Cpu)", DType.I64),
+class _Entry:
+    """One row of the device table: a piece of hardware, its slot in the core, its backend's name and defaults."""
+
+    def __init__(self, name, slot, text, int_dtype, generator):
+        self.name, self.slot, self.text, self.generator = name, slot, text, generator
+        self.box = SettingsBox(DeviceSettings(DType.F32, int_dtype, DType.Bool))
+
+
+_HOST = {
+    "flex": _Entry("flex", 0, "Flex(Cpu)", DType.I32, _Generator()),
+    "ndarray": _Entry("ndarray", 1, "NdArray(Cpu)", DType.I64, _Generator()),
 }
-_BY_SLOT = {b.slot: b for b in _BACKENDS.values()}
+_BY_SLOT = {entry.slot: entry for entry in _HOST.values()}
+_CUDA_GENERATOR = _Generator()
+for _entry in _HOST.values():
+    core.register_device(_entry.slot, _entry.slot)
+
+
+def _cuda_entry(index):
+    """The row of a GPU, which is opened when it is first asked for."""
+    from burn.backend.cuda import cuda_slot
+
+    slot = cuda_slot(index)
+    return _BY_SLOT.setdefault(slot, _Entry("cuda", slot, f"Cuda({index})", DType.I32, _CUDA_GENERATOR))
 
 
 class GradientCheckpointingStrategy:
@@ -55,11 +72,19 @@ class Device:
 
     def __init__(self, slot=None, ctx=PLAIN):
         if slot not in _BY_SLOT:
+            self._open(slot)
+        if slot not in _BY_SLOT:
             raise DeviceError(
                 "[Device] a device is made by Device.flex(), Device.ndarray(), Device.cuda() or Device.default(), "
                 f"not from {slot!r}"
             )
         self._slot, self._ctx = slot, ctx
+
+    @staticmethod
+    def _open(slot):
+        """Opens the GPU of a slot that another process has named (a pickled device)."""
+        if isinstance(slot, int) and slot >= FIRST_GPU:
+            _cuda_entry(slot - FIRST_GPU)
 
     # Constructors
 
@@ -78,11 +103,9 @@ class Device:
         """GPU number `index` through PyCUDA.
 
         Raises:
-            DeviceError: there is no PyCUDA, no GPU, or no CUDA backend in this build.
+            DeviceError: there is no PyCUDA, no GPU of that number, or the driver is too old.
         """
-        from burn.backend.cuda import cuda_slot
-
-        return Device(cuda_slot(index))
+        return Device(_cuda_entry(index).slot)
 
     @staticmethod
     def default():
@@ -92,17 +115,19 @@ class Device:
             DeviceError: BURN_DEVICE names an unknown backend, or one that is not installed.
         """
         name = os.environ.get("BURN_DEVICE", "").strip().lower()
-        if name in _BACKENDS:
-            return Device(_BACKENDS[name].slot)
+        if name in _HOST:
+            return Device(_HOST[name].slot)
         if name == "cuda":
             return Device.cuda()
         if name in [t.value for t in DeviceType]:
             raise DeviceError(
-                f"[default] BURN_DEVICE={name} is not available in this build; use {', '.join(_BACKENDS)} or cuda"
+                f"[default] BURN_DEVICE={name} is not available in this build; use {', '.join(_HOST)} or cuda"
             )
         if name:
-            raise DeviceError(f"[default] BURN_DEVICE must be one of {', '.join(_BACKENDS)} or cuda, got {name!r}")
-        return Device(0)
+            raise DeviceError(f"[default] BURN_DEVICE must be one of {', '.join(_HOST)} or cuda, got {name!r}")
+        from burn.backend.cuda import count
+
+        return Device.cuda() if count() else Device(0)
 
     @staticmethod
     def enumerate(*filters):
@@ -125,28 +150,28 @@ class Device:
             types += [DeviceType.of(f)] if isinstance(f, str | DeviceType) else [DeviceType.of(t) for t in f]
         found = []
         for t in types:
-            if t.value in _BACKENDS:
-                found.append(Device(_BACKENDS[t.value].slot))
+            if t.value in _HOST:
+                found.append(Device(_HOST[t.value].slot))
             elif t is DeviceType.Cuda:
-                from burn.backend.cuda import cuda_devices
+                from burn.backend.cuda import count
 
-                found += [Device(slot) for slot in cuda_devices()]
+                found += [Device.cuda(index) for index in range(count())]
         return Devices(dict.fromkeys(found))
 
     # Settings
 
     @property
-    def _backend(self):
+    def _entry(self):
         return _BY_SLOT[self._slot]
 
     @property
     def name(self):
         """Name of the backend, such as "flex"; "autodiff<flex>" with autodiff on."""
-        return f"autodiff<{self._backend.name}>" if self._ctx else self._backend.name
+        return f"autodiff<{self._entry.name}>" if self._ctx else self._entry.name
 
     def settings(self):
         """The default dtypes in force; asking does not lock them. Mirrors `Device::settings`."""
-        return self._backend.box.value
+        return self._entry.box.value
 
     def configure(self, config):
         """Sets the default dtypes of this hardware device, once, before the first tensor. Mirrors `Device::configure`.
@@ -157,10 +182,10 @@ class Device:
         Raises:
             DeviceError: a dtype is not supported, or the settings are already in use.
         """
-        self._backend.box.configure(self, DeviceConfig.of(config))
+        self._entry.box.configure(self, DeviceConfig.of(config))
 
     def _lock_settings(self):
-        box = self._backend.box
+        box = self._entry.box
         box.fixed = True
         return box.value
 
@@ -169,10 +194,7 @@ class Device:
         from burn._ops import OPS
 
         dtype = DType.of(dtype)
-        return (
-            OPS["equal" if dtype.is_bool else "add"].has_kernel(self._backend.number, dtype.code)
-            and dtype is not DType.Flex32
-        )
+        return OPS["equal" if dtype.is_bool else "add"].has_kernel(self._slot, dtype.code) and dtype is not DType.Flex32
 
     # Autodiff
 
@@ -208,17 +230,17 @@ class Device:
         """Seeds the random numbers of this backend: initialisation, dropout and shuffling follow. Mirrors `Device::seed`."""
         if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
             raise ArgumentError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
-        backend = self._backend
-        with backend.lock:
-            backend.seed, backend.offset = seed, 0
+        generator = self._entry.generator
+        with generator.lock:
+            generator.seed, generator.offset = seed, 0
 
     def _next_random(self, count):
         """(seed, offset) of the next count 32-bit random words."""
-        backend = self._backend
-        with backend.lock:
-            at = backend.offset
-            backend.offset += (count + 3) // 4
-            seed = backend.seed
+        generator = self._entry.generator
+        with generator.lock:
+            at = generator.offset
+            generator.offset += (count + 3) // 4
+            seed = generator.seed
         return (seed - (1 << 64) if seed >= 1 << 63 else seed), at
 
     def _random_u64(self):
@@ -229,18 +251,40 @@ class Device:
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def sync(self):
-        """Waits until all work of this device is done; a CPU computes at once. Mirrors `Device::sync`."""
+        """Waits until all work of this device is done; a CPU computes at once. Mirrors `Device::sync`.
+
+        Raises:
+            ExecutionError: the work failed; `is_device_poisoned()` tells whether the process must be restarted.
+            IndexError, ZeroDivisionError: a GPU met a wrong value in work that was launched earlier.
+        """
+        core.sync_device(self._slot)
 
     def flush(self):
-        """Hands queued work to the device without waiting; a CPU has none. Mirrors `Device::flush`."""
+        """Hands queued work to the device without waiting: a CPU has none, a GPU gets each op at once. Mirrors `Device::flush`.
+
+        Raises:
+            ExecutionError: the device is poisoned by an earlier fault.
+        """
+        core.check_device(self._slot)
 
     def memory_cleanup(self):
         """Gives cached memory back to the system. Mirrors `Device::memory_cleanup`."""
-        core.memory_trim()
+        core.memory_trim(self._slot)
 
     def memory_pool_usage(self):
-        """Live and cached memory as a dict of byte and block counts. Mirrors `Device::memory_pool_usage`."""
-        return core.memory_usage()
+        """Live and cached memory as a dict of byte and block counts. Mirrors `Device::memory_pool_usage`.
+
+        Of a GPU also `reserved_bytes`, which the driver's pool holds for us, and the card's `free_bytes` and `total_bytes`.
+        """
+        if self._slot < 2:
+            return core.memory_usage()
+        from burn.backend.cuda import usage
+
+        return usage(self._slot)
+
+    def _dlpack(self):
+        """(kind, index) as DLPack names this hardware."""
+        return (2, self._slot - FIRST_GPU) if self._slot >= FIRST_GPU else (1, 0)
 
     def __eq__(self, other):
         return self._slot == other._slot if isinstance(other, Device) else NotImplemented
@@ -249,7 +293,7 @@ class Device:
         return hash(("burn.Device", self._slot))
 
     def __repr__(self):
-        inner = self._backend.text
+        inner = self._entry.text
         if not self._ctx:
             return f"Device<{inner}>"
         return f"Device<Autodiff {{ device: {inner}, checkpointing: {self.gradient_checkpointing_strategy()} }}>"

@@ -14,12 +14,13 @@ from burn.errors import (
     ArgumentError,
     ArgumentTypeError,
     AutodiffError,
-    DataError,
     DTypeError,
     NumberOverflowError,
     ShapeError,
 )
+from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
+from burn.tensor._options import options, shape_of
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
 from burn.tensor.display import format_tensor
@@ -30,34 +31,7 @@ from burn.tensor.shape import Shape, as_shape, int_of
 __all__ = ["Tensor"]
 
 
-def _options(device, dtype, kind, op):
-    """(device, dtype) of a new tensor; locks the device's settings."""
-    if isinstance(device, tuple):
-        device, dtype = device
-    if not isinstance(kind, Kind):
-        raise ArgumentTypeError(f"[{op}] 'kind' must be Float, Int or Bool, got {kind!r}")
-    if device is None:
-        device = Device.default()
-    elif not isinstance(device, Device):
-        raise ArgumentTypeError(
-            f"[{op}] 'device' must be a Device or a (Device, dtype) pair, got {type(device).__name__}"
-        )
-    settings = device._lock_settings()
-    if dtype is None:
-        dtype = {1: settings.float_dtype, 2: settings.int_dtype, 4: settings.bool_dtype}[kind.value]
-    else:
-        dtype = DType.of(dtype)
-    return device, dtype
-
-
-def _shape_of(shape, op):
-    dims = as_shape(shape, op)
-    if not dims:
-        raise ShapeError(f"[{op}] 'shape' must have at least one axis, got []; a scalar has shape [1]")
-    return dims
-
-
-class Tensor(ShapingMethods, MathMethods, core.TensorBase):
+class Tensor(ShapingMethods, MathMethods, InteropMethods, core.TensorBase):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
     Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.
@@ -69,8 +43,6 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy arrays at the left defer to our operators
-    __array_priority__ = 1000
 
     def __new__(cls, data, device=None, dtype=None):
         return cls.from_data(data, device, dtype)
@@ -100,7 +72,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         """
         array = array_of(data, True)
         given = data.dtype if isinstance(data, TensorData) else DType.of(array.dtype)
-        device, dtype = _options(device, dtype, given.kind, "from_data")
+        device, dtype = options(device, dtype, given.kind, "from_data")
         array = np.ascontiguousarray(checked_convert(array, dtype, "from_data"))
         shape = array.shape or (1,)
         if array.ndim == 0:
@@ -128,56 +100,10 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         return cls.from_data(array_of(values, True, "from_bool") != 0, device)
 
     @classmethod
-    def from_numpy(cls, array, device=None):
-        """A tensor that shares a NumPy array's memory, without a copy; later writes to the array show in the tensor.
-
-        Args:
-            array: an array of a dtype that has a DType; strides must be whole elements.
-
-        Raises:
-            DataError: not a NumPy array of numbers, or byte strides that are not whole elements.
-        """
-        if not isinstance(array, np.ndarray):
-            raise DataError(f"[from_numpy] 'array' must be a NumPy array, got {type(array).__name__}; use from_data()")
-        array = array_of(array, True, "from_numpy")
-        device, dtype = _options(device, DType.of(array.dtype), Float, "from_numpy")
-        if array.ndim == 0:
-            array = array.reshape(1)
-        if array.ndim > 8:
-            raise ShapeError(f"[from_numpy] 'array' must have at most 8 axes, got {array.ndim}")
-        if any(s % dtype.size for s in array.strides) or array.ctypes.data % dtype.size:
-            raise DataError(
-                f"[from_numpy] 'array' must have aligned elements and strides, got {array.strides}; use from_data()"
-            )
-        return core.borrow(
-            array.ctypes.data,
-            array,
-            array.shape,
-            array.strides,
-            dtype.code,
-            device._slot,
-            device._ctx,
-            not array.flags.writeable,
-        )
-
-    @classmethod
-    def from_dlpack(cls, source, device=None):
-        """A tensor that shares the memory of anything with `__dlpack__`, such as a PyTorch CPU tensor.
-
-        Raises:
-            DeviceError: the memory is not the host's.
-            DTypeError: an element type that has no DType.
-        """
-        if not hasattr(source, "__dlpack__"):
-            raise ArgumentTypeError(f"[from_dlpack] 'source' must have __dlpack__, got {type(source).__name__}")
-        device, _ = _options(device, None, Float, "from_dlpack")
-        return core.from_dlpack(source.__dlpack__(), device._slot, device._ctx)
-
-    @classmethod
     def empty(cls, shape, device=None, *, kind=Float, dtype=None):
         """A tensor of undefined content. Mirrors `Tensor::empty`."""
-        device, dtype = _options(device, dtype, kind, "empty")
-        return core.empty(_shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
+        device, dtype = options(device, dtype, kind, "empty")
+        return core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
 
     @classmethod
     def zeros(cls, shape, device=None, *, kind=Float, dtype=None):
@@ -197,8 +123,8 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         """
         if kind is None:
             kind = Kind.Bool if isinstance(fill_value, bool) else Float
-        device, dtype = _options(device, dtype, kind, _op)
-        dims = _shape_of(shape, _op)
+        device, dtype = options(device, dtype, kind, _op)
+        dims = shape_of(shape, _op)
         one = core.make_scalar(dtype.code, device._slot, 0, 0.0, 0)
         return movement.full_like_shape(
             dims, dtype.code, device._slot, device._ctx, number(_op, one, fill_value, "fill_value")
@@ -242,7 +168,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
             raise ArgumentError(
                 f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values"
             )
-        device, dtype = _options(device, dtype, Int, "arange")
+        device, dtype = options(device, dtype, Int, "arange")
         count = max(0, -(-(end - start) // step))
         if count and dtype.kind is Int:
             low, high = int_range(dtype.code)
@@ -257,7 +183,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     @classmethod
     def eye(cls, size, device=None, *, kind=Float, dtype=None):
         """The identity matrix [size, size]. Mirrors `Tensor::eye`."""
-        device, dtype = _options(device, dtype, kind, "eye")
+        device, dtype = options(device, dtype, kind, "eye")
         if int_of("eye", "size", size) < 1:
             raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
         rows = cls.arange(0, size, device).unsqueeze_dim(1)
@@ -274,7 +200,7 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
         Raises:
             ArgumentError: parameters that describe no distribution.
         """
-        device, dtype = _options(device, dtype, kind, "random")
+        device, dtype = options(device, dtype, kind, "random")
         dims = as_shape(shape, "random")
         d = distribution
         if d is Distribution.Default:
@@ -321,10 +247,6 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
 
     # Reading back
 
-    def numpy(self):
-        """The values as a read-only NumPy array that shares the memory."""
-        return core.to_numpy(self)
-
     def to_data(self):
         """The values as TensorData. Mirrors `Tensor::to_data`."""
         return TensorData._of(np.array(self.numpy(), order="C"), self.dtype)
@@ -348,22 +270,6 @@ class Tensor(ShapingMethods, MathMethods, core.TensorBase):
     def tolist(self):
         """The values as nested lists."""
         return self.numpy().tolist()
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        if dtype is not None and np.dtype(dtype) != array.dtype:
-            if copy is False:
-                raise ArgumentError(f"[array] 'copy' must not be False to convert {self.dtype} to {np.dtype(dtype)}")
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        if dl_device is not None and tuple(dl_device) != (1, 0):
-            raise BufferError(f"[dlpack] 'dl_device' must be (1, 0), the host, got {dl_device}")
-        return core.to_dlpack(movement.copied(self) if copy else self)
-
-    def __dlpack_device__(self):
-        return (1, 0)
 
     def __float__(self):
         return float(self.item())

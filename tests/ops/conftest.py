@@ -3,14 +3,18 @@
 import pytest
 
 from burn.device import Device
+from burn.errors import DeviceError
 
-DEVICES = {"flex": Device.flex, "ndarray": Device.ndarray}
+DEVICES = {"flex": Device.flex, "ndarray": Device.ndarray, "cuda": Device.cuda}
 
 
 @pytest.fixture(params=DEVICES)
 def device(request):
     """Every device of this machine in turn."""
-    return DEVICES[request.param]()
+    try:
+        return DEVICES[request.param]()
+    except DeviceError as e:
+        pytest.skip(str(e))
 
 
 @pytest.fixture

@@ -1,38 +1,159 @@
-"""The CUDA backend. Without PyCUDA or a GPU it says so in one sentence, and nothing else changes."""
+"""The CUDA backend: the op records of burn on a GPU.
 
-import ctypes
+Kernels are text in `cuda/*.cu`, compiled by PyCUDA on first use and kept on disk (`compile.py`, `cache.py`); `launch.pyx`
+launches them through the driver's library. Without PyCUDA or a GPU, `cuda_slot` says so in one sentence and nothing
+else changes. PyCUDA is imported when the first kernel is compiled, the driver is loaded when it is first asked for.
+"""
+
+import atexit
+import functools
 import importlib.util
+import os
 
+from burn._core import core
+from burn.backend.cuda.errors import failure
 from burn.errors import DeviceError
 
-__all__ = ["cuda_devices", "cuda_slot"]
+__all__ = ["count", "cuda_slot", "load_family", "stream", "usage"]
+
+OLDEST_DRIVER = 12000  # stream-ordered pools, lazy loading of modules
+NUMBER = 2  # of this backend in the core
+DLPACK = 2  # kDLCUDA
+FIRST_SLOT = 8  # CUDA_FIRST_SLOT of device.h
 
 
-def _gpu_count():
-    """GPUs that the driver sees, asked without PyCUDA; 0 without a driver."""
+@functools.cache
+def _driver():
+    """(reason why the driver cannot be used or None, remedy). Asked once; loads no PyCUDA."""
+    if importlib.util.find_spec("pycuda") is None:
+        return "PyCUDA is not installed", 'install it with `pip install "burn-dl[cuda]"`'
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
+        from burn.backend.cuda import launch
+    except ImportError as e:
+        return f"the compiled launcher is missing ({e})", "build it with `pip install .` in the source folder"
+    missing, version = launch.load_driver()
+    if missing is not None:
+        return f"the NVIDIA driver cannot be used ({missing})", "install or update the NVIDIA driver"
+    if version < OLDEST_DRIVER:
+        seen = f"{version // 1000}.{version % 1000 // 10}"
+        return f"the NVIDIA driver supports CUDA {seen}, and 12.0 is needed", "update the NVIDIA driver"
+    if launch.count_devices() == 0:
+        return "the driver reports no GPU", "check nvidia-smi and CUDA_VISIBLE_DEVICES"
+    return None, ""
+
+
+def count():
+    """Number of usable GPUs; 0 where anything is missing."""
+    if _driver()[0] is not None:
         return 0
-    count = ctypes.c_int(0)
-    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return 0
-    return count.value
+    from burn.backend.cuda import launch
+
+    return launch.count_devices()
+
+
+def _check(index):
+    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+        raise DeviceError(f"[cuda] 'index' must be an int of at least 0, got {index!r}")
+    reason, remedy = _driver()
+    if reason is not None:
+        raise DeviceError(f"[cuda] {reason}; {remedy}, or use Device.flex()")
+    from burn.backend.cuda import launch
+
+    if launch.forked():
+        raise failure(index, -1, "", "", "cuda", 0, [], 0, True, {})
+    if index >= launch.count_devices():
+        raise DeviceError(
+            f"[cuda] 'index' must be below the number of GPUs, {launch.count_devices()}, got {index}; "
+            "Device.enumerate('cuda') lists them"
+        )
+    return launch
 
 
 def cuda_slot(index):
-    """The device slot of GPU number index."""
-    if not isinstance(index, int) or index < 0:
-        raise DeviceError(f"[cuda] 'index' must be an int of at least 0, got {index!r}")
-    if importlib.util.find_spec("pycuda") is None:
-        raise DeviceError(
-            '[cuda] PyCUDA is not installed; install it with `pip install "burn-dl[cuda]"`, or use Device.flex()'
-        )
-    if _gpu_count() == 0:
-        raise DeviceError("[cuda] the driver reports no GPU; install an NVIDIA driver, or use Device.flex()")
-    raise DeviceError("[cuda] this version has no CUDA kernels yet; use Device.flex()")
+    """The device slot of a GPU, which is opened when it is first asked for.
+
+    Args:
+        index: number of the GPU as the driver counts, from 0.
+
+    Raises:
+        DeviceError: no PyCUDA, no driver, one that is too old, no such GPU, or a forked child.
+    """
+    launch = _check(index)
+    if not launch.is_open(index):
+        _open(launch, index)
+    return FIRST_SLOT + index
 
 
-def cuda_devices():
-    """Device slots of all usable GPUs."""
-    return []
+@functools.cache
+def _hooks():
+    """What compiled code calls back, and the end of all work at exit; set up once."""
+    from burn.backend.cuda import launch
+    from burn.backend.cuda.compile import image
+
+    launch.set_hooks(core.set_pending, core.ticket_error, failure, image)
+    atexit.register(launch.close_devices)
+    return launch.memory()
+
+
+def _open(launch, index):
+    memory = _hooks()
+    slot = launch.open_device(index, os.environ.get("BURN_CUDA_SYNC", "0") not in ("", "0"))
+    core.register_device(slot, NUMBER, memory, DLPACK, index)
+
+
+def index_of(slot):
+    """The number of the GPU of a slot."""
+    return slot - FIRST_SLOT
+
+
+def usage(slot):
+    """Byte and block counts of a GPU's memory."""
+    from burn.backend.cuda import launch
+
+    return launch.usage(index_of(slot))
+
+
+def load_family(slot, family):
+    """The kernel table of a family on a GPU; nothing is compiled before a kernel runs."""
+    from burn.backend.cuda import launch
+    from burn.backend.cuda.source import rows
+
+    return launch.make_table(index_of(slot), family, rows(family))
+
+
+def stream(index=0):
+    """The CUDA stream, as an integer handle, on which a GPU's work is done: for other libraries to wait for.
+
+    >>> import burn.backend.cuda as cuda
+    >>> torch_stream = lambda: torch.cuda.ExternalStream(cuda.stream(0))  # doctest: +SKIP
+    """
+    cuda_slot(index)
+    from burn.backend.cuda import launch
+
+    return launch.stream(index)
+
+
+LEGACY = (None, 0, 1)  # how DLPack and __cuda_array_interface__ name the default stream, which waits for ours by itself
+
+
+def order(index, other, ours_waits):
+    """Makes our stream wait for another library's (its handle), or that one for ours."""
+    from burn.backend.cuda import launch
+
+    if other not in LEGACY and other != -1 and other != launch.stream(index) and launch.order(index, other, ours_waits):
+        core.raise_pending()
+
+
+class StreamGuard:
+    """Lives as long as another library may use memory of ours on a stream of its own: memory is used again after that work."""
+
+    __slots__ = ("index", "other")
+
+    def __init__(self, index, other):
+        self.index, self.other = index, other
+
+    def __del__(self):
+        try:
+            order(self.index, self.other, True)
+        except Exception:
+            pass  # a poisoned device: nothing runs there any more

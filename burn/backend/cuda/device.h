@@ -1,0 +1,399 @@
+/* One GPU as the launchers see it: context, stream, memory, the record of wrong values, and what ran since the last check.
+
+   All work of a device goes to one stream, so memory that is given back may be used again at once: whoever gets it comes
+   later on the stream. The stream is an ordinary one: the legacy default stream of PyTorch and CuPy waits for it and it for
+   that. Everything but copies and waiting is called with the interpreter's lock held. */
+#pragma once
+#include <pthread.h>
+#include <string.h>
+#include "abi.h"
+#include "driver.h"
+#include "scalar.h"
+#include "size_class.h"
+
+#define CUDA_DEVICES 32
+#define CUDA_FIRST_SLOT 8
+#define CUDA_VARIANTS 24
+#define CUDA_LOG 256                        /* launches that a fault can name */
+#define CUDA_SHELF_BYTES ((size_t)32 << 20) /* larger blocks go to the driver's pool, where they are rounded less */
+#define CUDA_STAGING ((size_t)8 << 20)
+#define CUDA_COUNTERS 1024
+
+/* Twins of the types in cuda/common.cuh. */
+typedef struct { const void *p; int64_t step; char v[8]; } cuda_in;
+typedef struct { int64_t n; int32_t ndim, unused; int64_t shape[8]; int64_t step[4][8]; } cuda_layout;
+typedef struct { int64_t ticket; int32_t code, lock; int64_t position, value, size; } cuda_error;
+
+typedef struct cuda_device {
+    int index, slot, sms;
+    int refuse;                    /* poisoned, closed, or this is a forked child: every call says so */
+    int poisoned, sync_each;       /* sync_each: BURN_CUDA_SYNC=1 */
+    int armed;                     /* something that may find wrong values ran since the last check */
+    CUcontext ctx;
+    CUstream stream;
+    CUmemoryPool pool;
+    cuda_error *err, *seen;        /* on the device, and its copy in pinned memory */
+    unsigned *counters;            /* zero between launches */
+    char *staging;                 /* pinned, two halves */
+    CUevent half[2];
+    pthread_mutex_t copying;
+    const char *log[CUDA_LOG];
+    uint64_t launched, checked;    /* launches so far, and those known to be good */
+    struct { void **p; int n, room; } shelf[ALLOC_CLASSES];
+    size_t live, cached, limit, peak, live_blocks, cached_blocks;
+    void *blas, *blas_room;
+} cuda_device;
+
+typedef struct {
+    cuda_device *dev;
+    const char *family;
+    int dtype;
+    CUmodule module;
+} cuda_unit;
+
+/* A row of a kernel table: what the core knows, and the handles of the row's kernels once they are found. */
+typedef struct {
+    burn_row row;
+    cuda_device *dev;
+    cuda_unit *unit;
+    CUfunction fn[CUDA_VARIANTS];
+} cuda_row;
+
+typedef struct { const char *op; burn_kernel fn; int32_t flags; } cuda_launcher;
+
+static cuda_device devices[CUDA_DEVICES];
+static int cuda_forked;
+
+/* Set by launch.pyx; they take the interpreter's lock, leave an exception with the core and return BURN_ERR_RAISED. */
+static int (*cuda_raise)(cuda_device *d, int code, const char *what, size_t bytes);
+static int (*cuda_raise_ticket)(cuda_device *d);
+static int (*cuda_load)(cuda_unit *unit);
+
+#define DEVICE_ERROR(r) ((void *)(r)->dev->err)
+#define CUDA_REFUSED (-1)
+
+static inline cuda_row *row_of(const burn_args *a) { return (cuda_row *)a->row; }
+static inline unsigned *counters_of(cuda_row *r) { return r->dev->counters; }
+static inline cuda_device *device_of(int slot) { return &devices[slot - CUDA_FIRST_SLOT]; }
+
+static inline int cuda_enter(cuda_device *d) {
+    CUcontext now = NULL;
+    cuCtxGetCurrent(&now);
+    if (now == d->ctx) return 0;
+    cuCtxPushCurrent(d->ctx);
+    return 1;
+}
+static inline void cuda_leave(int pushed) {
+    CUcontext old;
+    if (pushed) cuCtxPopCurrent(&old);
+}
+
+/* After these the context is lost until the process ends. */
+static int cuda_is_fatal(CUresult rc) {
+    return rc == 214 || rc == 220 || rc == 226 || rc == 700 || rc == 702 || rc == 709 || rc == 710 || (rc >= 714 && rc <= 719);
+}
+static int cuda_fail(cuda_device *d, CUresult rc, const char *what, size_t bytes) {
+    if (cuda_is_fatal(rc)) d->poisoned = d->refuse = 1;
+    return cuda_raise(d, rc, what, bytes);
+}
+#define CUDA_TRY(call) (rc = rc ? rc : (call))
+
+/* ---- memory */
+static int cuda_class(size_t bytes, size_t *rounded) {
+    if (bytes > CUDA_SHELF_BYTES) {
+        *rounded = (bytes + ((size_t)2 << 20) - 1) & ~(((size_t)2 << 20) - 1);
+        return -1;
+    }
+    return size_class(bytes < 512 ? 512 : bytes, rounded);
+}
+
+/* Gives what is kept for reuse to the driver's pool, and that back to the device. */
+static size_t cuda_trim(cuda_device *d) {
+    size_t before = 0, after = 0;
+    if (d->refuse) return 0;
+    int pushed = cuda_enter(d);
+    cuMemPoolGetAttribute(d->pool, POOL_RESERVED, &before);
+    for (int c = 0; c < ALLOC_CLASSES; c++)
+        while (d->shelf[c].n) cuMemFreeAsync((CUdeviceptr)d->shelf[c].p[--d->shelf[c].n], d->stream);
+    d->cached = d->cached_blocks = 0;
+    cuStreamSynchronize(d->stream);
+    cuMemPoolTrimTo(d->pool, 0);
+    cuMemPoolGetAttribute(d->pool, POOL_RESERVED, &after);
+    cuda_leave(pushed);
+    return before > after ? before - after : 0;
+}
+
+static void *cuda_take(cuda_device *d, size_t bytes) {
+    size_t rounded;
+    int c = cuda_class(bytes, &rounded);
+    CUdeviceptr p = 0;
+    if (d->refuse) { cuda_raise(d, CUDA_REFUSED, "alloc", bytes); return NULL; }
+    if (c >= 0 && d->shelf[c].n) {
+        p = (CUdeviceptr)d->shelf[c].p[--d->shelf[c].n];
+        d->cached -= rounded;
+        d->cached_blocks--;
+    } else {
+        int pushed = cuda_enter(d);
+        CUresult rc = bytes >> 46 ? CUDA_OUT_OF_MEMORY : cuMemAllocFromPoolAsync(&p, rounded, d->pool, d->stream);
+        if (rc == CUDA_OUT_OF_MEMORY) {
+            cuda_trim(d);
+            rc = bytes >> 46 ? CUDA_OUT_OF_MEMORY : cuMemAllocFromPoolAsync(&p, rounded, d->pool, d->stream);
+        }
+        cuda_leave(pushed);
+        if (rc) { cuda_fail(d, rc, "alloc", bytes); return NULL; }
+    }
+    d->live += rounded;
+    d->live_blocks++;
+    if (d->live > d->peak) d->peak = d->live;
+    return (void *)p;
+}
+
+static void cuda_give(cuda_device *d, void *p, size_t bytes) {
+    size_t rounded;
+    int c = cuda_class(bytes, &rounded);
+    if (!p || d->refuse) return;
+    d->live -= rounded;
+    d->live_blocks--;
+    if (c >= 0 && d->cached + rounded <= d->limit) {
+        if (d->shelf[c].n == d->shelf[c].room) {
+            int room = d->shelf[c].room * 2 + 64;
+            void **more = realloc(d->shelf[c].p, room * sizeof(void *));
+            if (more) { d->shelf[c].p = more; d->shelf[c].room = room; }
+        }
+        if (d->shelf[c].n < d->shelf[c].room) {
+            d->shelf[c].p[d->shelf[c].n++] = p;
+            d->cached += rounded;
+            d->cached_blocks++;
+            return;
+        }
+    }
+    int pushed = cuda_enter(d);
+    cuMemFreeAsync((CUdeviceptr)p, d->stream);
+    cuda_leave(pushed);
+}
+
+static inline void *scratch_take(cuda_row *r, size_t bytes) { return cuda_take(r->dev, bytes); }
+static inline void scratch_give(cuda_row *r, void *p, size_t bytes) { cuda_give(r->dev, p, bytes); }
+
+/* ---- kernels */
+static CUfunction kernel_find(cuda_row *r, int variant, const char *suffix) {
+    char name[96];
+    if (r->dev->refuse) { cuda_raise(r->dev, CUDA_REFUSED, r->row.name, 0); return NULL; }
+    if (!r->unit->module && cuda_load(r->unit)) return NULL;
+    snprintf(name, sizeof name, *suffix ? "%s_%s" : "%s%s", r->row.name, suffix);
+    int pushed = cuda_enter(r->dev);
+    CUresult rc = cuModuleGetFunction(&r->fn[variant], r->unit->module, name);
+    cuda_leave(pushed);
+    if (rc) { r->fn[variant] = NULL; cuda_fail(r->dev, rc, name, 0); }
+    return r->fn[variant];
+}
+static inline CUfunction kernel_of(cuda_row *r, int variant, const char *suffix) {
+    return r->fn[variant] ? r->fn[variant] : kernel_find(r, variant, suffix);
+}
+/* Lets a kernel have more than 48 KiB of dynamic shared memory. */
+static inline int kernel_shared(cuda_row *r, CUfunction f, unsigned bytes) {
+    int pushed = cuda_enter(r->dev);
+    CUresult rc = cuFuncSetAttribute(f, FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes);
+    cuda_leave(pushed);
+    return rc ? cuda_fail(r->dev, rc, r->row.name, 0) : BURN_OK;
+}
+
+static inline int launch(cuda_row *r, CUfunction f, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned shared,
+                         void **params) {
+    cuda_device *d = r->dev;
+    if (__builtin_expect(d->refuse, 0)) return cuda_raise(d, CUDA_REFUSED, r->row.name, 0);
+    int pushed = cuda_enter(d);
+    CUresult rc = cuLaunchKernel(f, grid_x, grid_y, 1, block_x, 1, 1, shared, d->stream, params, NULL);
+    d->log[d->launched++ % CUDA_LOG] = r->row.name;
+    if (r->row.flags & ROW_TICKET) d->armed = 1;
+    if (__builtin_expect(d->sync_each, 0) && !rc) {
+        rc = cuStreamSynchronize(d->stream);
+        if (!rc) d->checked = d->launched;
+    }
+    cuda_leave(pushed);
+    return rc ? cuda_fail(d, rc, r->row.name, 0) : BURN_OK;
+}
+
+/* ---- waiting, and what is found out by it */
+static int cuda_check(cuda_device *d, CUresult rc, uint64_t launched, const char *what) {
+    if (rc) return cuda_fail(d, rc, what, 0);
+    d->checked = launched;
+    if (d->seen->ticket) return cuda_raise_ticket(d);
+    return BURN_OK;
+}
+/* Enqueues the copy of the record of wrong values, where one can have been written. */
+static CUresult cuda_ask(cuda_device *d) {
+    if (!__atomic_exchange_n(&d->armed, 0, __ATOMIC_ACQ_REL)) return CUDA_OK;
+    return cuMemcpyDtoHAsync(d->seen, (CUdeviceptr)d->err, sizeof *d->seen, d->stream);
+}
+static int cuda_sync(int slot) {
+    cuda_device *d = device_of(slot);
+    if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "sync", 0);
+    int pushed = cuda_enter(d);
+    pthread_mutex_lock(&d->copying);
+    uint64_t launched = d->launched;
+    CUresult rc = cuda_ask(d);
+    CUDA_TRY(cuStreamSynchronize(d->stream));
+    pthread_mutex_unlock(&d->copying);
+    cuda_leave(pushed);
+    return cuda_check(d, rc, launched, "sync");
+}
+
+/* ---- copies */
+static int cuda_upload(int slot, void *to, const void *from, size_t bytes) {
+    cuda_device *d = device_of(slot);
+    if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "upload", bytes);
+    int pushed = cuda_enter(d);
+    /* from ordinary memory the driver returns once it has the bytes in memory of its own */
+    CUresult rc = cuMemcpyHtoDAsync((CUdeviceptr)to, from, bytes, d->stream);
+    cuda_leave(pushed);
+    return rc ? cuda_fail(d, rc, "upload", bytes) : BURN_OK;
+}
+
+/* Through pinned memory in two halves: one is filled by the device while the other is emptied here. */
+static int cuda_download(int slot, void *to, const void *from, size_t bytes) {
+    cuda_device *d = device_of(slot);
+    const size_t half = CUDA_STAGING / 2;
+    if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "download", bytes);
+    int pushed = cuda_enter(d);
+    pthread_mutex_lock(&d->copying);
+    uint64_t launched = d->launched;
+    CUresult rc = cuda_ask(d);
+    if (bytes <= half) {
+        CUDA_TRY(cuMemcpyDtoHAsync(d->staging, (CUdeviceptr)from, bytes, d->stream));
+        CUDA_TRY(cuStreamSynchronize(d->stream));
+        if (!rc) memcpy(to, d->staging, bytes);
+    } else {
+        size_t pieces = (bytes + half - 1) / half;
+        for (size_t i = 0; i < pieces + 1 && !rc; i++) {
+            if (i < pieces) {
+                size_t n = i + 1 < pieces ? half : bytes - i * half;
+                CUDA_TRY(cuMemcpyDtoHAsync(d->staging + (i & 1) * half, (CUdeviceptr)from + i * half, n, d->stream));
+                CUDA_TRY(cuEventRecord(d->half[i & 1], d->stream));
+            }
+            if (i) {
+                size_t k = i - 1, n = k + 1 < pieces ? half : bytes - k * half;
+                CUDA_TRY(cuEventSynchronize(d->half[k & 1]));
+                if (!rc) memcpy((char *)to + k * half, d->staging + (k & 1) * half, n);
+            }
+        }
+    }
+    pthread_mutex_unlock(&d->copying);
+    cuda_leave(pushed);
+    return cuda_check(d, rc, launched, "download");
+}
+
+/* Between two GPUs through pinned memory: right on every machine, whether or not they reach each other. */
+static int cuda_copy(int to_slot, void *to, int from_slot, const void *from, size_t bytes) {
+    cuda_device *a = device_of(from_slot), *b = device_of(to_slot);
+    if (a->refuse || b->refuse) return cuda_raise(a->refuse ? a : b, CUDA_REFUSED, "copy", bytes);
+    CUresult rc = CUDA_OK;
+    if (a == b) {
+        int pushed = cuda_enter(a);
+        rc = cuMemcpyDtoDAsync((CUdeviceptr)to, (CUdeviceptr)from, bytes, a->stream);
+        cuda_leave(pushed);
+        return rc ? cuda_fail(a, rc, "copy", bytes) : BURN_OK;
+    }
+    pthread_mutex_lock(&a->copying);
+    for (size_t at = 0; at < bytes && !rc; at += CUDA_STAGING) {
+        size_t n = bytes - at < CUDA_STAGING ? bytes - at : CUDA_STAGING;
+        int pushed = cuda_enter(a);
+        rc = cuMemcpyDtoHAsync(a->staging, (CUdeviceptr)from + at, n, a->stream);
+        CUDA_TRY(cuStreamSynchronize(a->stream));
+        cuda_leave(pushed);
+        pushed = cuda_enter(b);
+        CUDA_TRY(cuMemcpyHtoDAsync((CUdeviceptr)to + at, a->staging, n, b->stream));
+        CUDA_TRY(cuStreamSynchronize(b->stream));
+        cuda_leave(pushed);
+    }
+    pthread_mutex_unlock(&a->copying);
+    return rc ? cuda_fail(a, rc, "copy", bytes) : BURN_OK;
+}
+
+static void *cuda_alloc_slot(int slot, size_t bytes) { return cuda_take(device_of(slot), bytes); }
+static void cuda_free_slot(int slot, void *p, size_t bytes) { cuda_give(device_of(slot), p, bytes); }
+static size_t cuda_trim_slot(int slot) { return cuda_trim(device_of(slot)); }
+static int cuda_check_slot(int slot) {
+    cuda_device *d = device_of(slot);
+    return d->refuse ? cuda_raise(d, CUDA_REFUSED, "flush", 0) : BURN_OK;
+}
+static const burn_memory cuda_memory = {cuda_alloc_slot, cuda_free_slot, cuda_upload, cuda_download, cuda_copy,
+                                        cuda_trim_slot, cuda_check_slot, cuda_sync};
+
+/* ---- order with the streams of other libraries */
+/* Our work that follows waits for what is on another stream now (first), or that stream for what is on ours. */
+static int cuda_order(cuda_device *d, CUstream other, int ours_waits) {
+    CUevent event;
+    if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "order", 0);
+    int pushed = cuda_enter(d);
+    CUresult rc = cuEventCreate(&event, EVENT_DISABLE_TIMING);
+    if (!rc) {
+        CUDA_TRY(cuEventRecord(event, ours_waits ? other : d->stream));
+        CUDA_TRY(cuStreamWaitEvent(ours_waits ? d->stream : other, event, 0));
+        cuEventDestroy(event);
+    }
+    cuda_leave(pushed);
+    return rc ? cuda_fail(d, rc, "order", 0) : BURN_OK;
+}
+
+/* ---- beginning and end */
+static void cuda_after_fork(void) {
+    cuda_forked = 1;
+    for (int i = 0; i < CUDA_DEVICES; i++) devices[i].refuse = 1;
+}
+
+static CUresult cuda_open(int index, int sync_each) {
+    cuda_device *d = &devices[index];
+    CUdevice handle;
+    size_t total = 0, spare = 0;
+    uint64_t forever = UINT64_MAX;
+    CUmemPoolProps props;
+    CUresult rc = cuDeviceGet(&handle, index);
+    CUDA_TRY(cuDevicePrimaryCtxRetain(&d->ctx, handle));
+    if (rc) return rc;
+    d->index = index;
+    d->slot = CUDA_FIRST_SLOT + index;
+    d->sync_each = sync_each;
+    int pushed = cuda_enter(d);
+    memset(&props, 0, sizeof props);
+    props.allocation = props.location.kind = 1;
+    props.location.id = handle;
+    CUdeviceptr err = 0, counters = 0;
+    CUDA_TRY(cuDeviceGetAttribute(&d->sms, ATTRIBUTE_SMS, handle));
+    CUDA_TRY(cuStreamCreate(&d->stream, 0));
+    CUDA_TRY(cuMemPoolCreate(&d->pool, &props));
+    CUDA_TRY(cuMemPoolSetAttribute(d->pool, POOL_RELEASE_THRESHOLD, &forever));
+    CUDA_TRY(cuMemAllocFromPoolAsync(&err, sizeof(cuda_error), d->pool, d->stream));
+    CUDA_TRY(cuMemAllocFromPoolAsync(&counters, CUDA_COUNTERS * sizeof(unsigned), d->pool, d->stream));
+    CUDA_TRY(cuMemsetD8Async(err, 0, sizeof(cuda_error), d->stream));
+    CUDA_TRY(cuMemsetD8Async(counters, 0, CUDA_COUNTERS * sizeof(unsigned), d->stream));
+    CUDA_TRY(cuMemHostAlloc((void **)&d->seen, sizeof(cuda_error), 0));
+    CUDA_TRY(cuMemHostAlloc((void **)&d->staging, CUDA_STAGING, 0));
+    CUDA_TRY(cuEventCreate(&d->half[0], EVENT_DISABLE_TIMING));
+    CUDA_TRY(cuEventCreate(&d->half[1], EVENT_DISABLE_TIMING));
+    CUDA_TRY(cuMemGetInfo(&spare, &total));
+    CUDA_TRY(cuStreamSynchronize(d->stream));
+    cuda_leave(pushed);
+    if (rc) return rc;
+    d->err = (cuda_error *)err;
+    d->counters = (unsigned *)counters;
+    memset(d->seen, 0, sizeof *d->seen);
+    d->limit = total / 16;
+    pthread_mutex_init(&d->copying, NULL);
+    return CUDA_OK;
+}
+
+/* At exit: nothing is computed any more; what is freed later goes with the process. */
+static void cuda_close(int index) {
+    cuda_device *d = &devices[index];
+    CUdevice handle;
+    if (!d->ctx || d->refuse) return;
+    int pushed = cuda_enter(d);
+    cuStreamSynchronize(d->stream);
+    cuda_trim(d);
+    d->refuse = 1;
+    cuMemFreeHost(d->staging);
+    cuMemFreeHost(d->seen);
+    cuda_leave(pushed);
+    if (!cuDeviceGet(&handle, index)) cuDevicePrimaryCtxRelease(handle);
+}

@@ -1,0 +1,253 @@
+/* Launchers of cuda/elementwise.cu. Contiguous inputs and single values take the flat kernel of an op. Otherwise the axes are
+   merged where all operands allow it and the output is cut into tiles over its last axis and one more for the strided one. */
+#pragma once
+#include "device.h"
+
+#define ELT_THREADS 256
+#define ELT_ROWS 4
+enum { ELT_READ_ONE, ELT_READ_WORDS, ELT_READ_EACH };
+
+/* Twins of Strided and Tiles in cuda/elementwise_loops.cuh. */
+typedef struct { const void *p; int64_t down, across, step[6], read; char v[8]; } elt_strided;
+typedef struct {
+    int64_t rows, cols, down, step[6];
+    uint32_t shape[6];
+    int32_t ndim, lanes, down_gap, across_gap, words;
+    uint32_t blocks_down, blocks_across;
+} elt_tiles;
+
+/* A call: its buffers, the kernels' places and suffixes, what follows the sizes among the parameters. */
+typedef struct {
+    const burn_buf *out, *in;
+    int n_in, flat, strided;
+    const char *flat_name, *strided_name;
+    void *extra[2];
+} elt_call;
+
+/* Bytes of the widest operand. */
+static inline int elt_widest(const elt_call *c) {
+    int most = DT_SIZE[c->out->dtype];
+    for (int j = 0; j < c->n_in; j++)
+        if (DT_SIZE[c->in[j].dtype] > most) most = DT_SIZE[c->in[j].dtype];
+    return most;
+}
+
+static inline int elt_flat(const elt_call *c, cuda_row *r, const int64_t *step) {
+    cuda_in x[3];
+    void *params[8], *out = c->out->p;
+    int64_t n = c->out->size;
+    int k = 0, most = elt_widest(c);
+    CUfunction f = kernel_of(r, c->flat, c->flat_name);
+    if (!f) return BURN_ERR_RAISED;
+    params[k++] = &out;
+    for (int j = 0; j < c->n_in; j++) {
+        const burn_buf *b = &c->in[j];
+        x[j].p = b->host ? NULL : b->p;
+        x[j].step = step[j];
+        if (b->host) memcpy(x[j].v, b->p, DT_SIZE[b->dtype]);
+        params[k++] = &x[j];
+    }
+    params[k++] = &n;
+    params[k++] = c->extra[0];
+    params[k++] = c->extra[1];
+    int64_t block = ELT_THREADS * (16 / most < 8 ? 16 / most : 8) * (most > 2 ? 2 : 1);
+    return launch(r, f, (unsigned)((n + block - 1) / block), 1, ELT_THREADS, 0, params);
+}
+
+/* Axes of an output, outermost first, neighbours merged; step[3] is the output's. */
+typedef struct { int nd; int64_t dim[BURN_MAX_RANK], step[4][BURN_MAX_RANK]; } elt_axes;
+
+static void elt_collapse(const elt_call *c, elt_axes *x) {
+    int64_t dense = 1, step[4][BURN_MAX_RANK];
+    const burn_buf *out = c->out;
+    for (int d = out->ndim - 1; d >= 0; d--) {
+        for (int j = 0; j < c->n_in; j++)
+            step[j][d] = c->in[j].size == 1 ? 0 : c->in[j].strides ? c->in[j].strides[d] : dense;
+        step[3][d] = dense;
+        dense *= out->shape[d];
+    }
+    x->nd = 0;
+    for (int d = 0; d < out->ndim; d++) {
+        int64_t n = out->shape[d];
+        int merge = x->nd > 0;
+        if (n == 1) continue;
+        for (int j = 0; j < c->n_in; j++) merge = merge && x->step[j][x->nd - 1] == step[j][d] * n;
+        if (!merge) x->dim[x->nd++] = 1;
+        x->dim[x->nd - 1] *= n;
+        for (int j = 0; j < 4; j++)
+            if (j == 3 || j < c->n_in) x->step[j][x->nd - 1] = step[j][d];
+    }
+}
+
+static int elt_log2(int64_t n, int most) { /* the least power of two that is not below n */
+    int k = 0;
+    while (k < most && (int64_t)1 << k < n) k++;
+    return k;
+}
+
+static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
+    elt_axes x;
+    elt_tiles t;
+    elt_strided s[3];
+    void *params[8], *out = c->out->p;
+    int k = 0, n_in = c->n_in, plain, turned = 0, row = -1, word = elt_widest(c) == 8 ? 2 : 4;
+    elt_collapse(c, &x);
+    int last = x.nd - 1;
+    plain = x.nd <= 1;
+    for (int j = 0; j < n_in && x.nd == 1; j++) plain = plain && (x.step[j][0] == 0 || x.step[j][0] == 1);
+    if (plain) {
+        int64_t step[3];
+        for (int j = 0; j < n_in; j++) step[j] = x.nd ? x.step[j][0] : 0;
+        return elt_flat(c, r, step);
+    }
+    if (!c->strided_name) return BURN_ERR_STRIDES;
+    CUfunction f = kernel_of(r, c->strided, c->strided_name);
+    if (!f) return BURN_ERR_RAISED;
+
+    /* Rows go along the axis down which an input runs that does not run along the last one, else along the longest. */
+    for (int d = 0; d < last; d++) {
+        if (row < 0 || (!turned && x.dim[d] > x.dim[row])) row = d;
+        for (int j = 0; j < n_in; j++)
+            if (x.step[j][d] == 1 && x.step[j][last] != 1 && x.dim[d] > 1 && (!turned || x.dim[d] > x.dim[row])) {
+                row = d;
+                turned = 1;
+            }
+    }
+    memset(&t, 0, sizeof t);
+    t.cols = x.dim[last];
+    t.rows = row < 0 ? 1 : x.dim[row];
+    t.down = row < 0 ? 0 : x.step[3][row];
+    t.words = t.cols % word == 0;
+    int words = t.words;
+    for (int j = 0; j < n_in; j++) {
+        const burn_buf *b = &c->in[j];
+        int whole = t.words && ((uintptr_t)b->p & (uintptr_t)(word * DT_SIZE[b->dtype] - 1)) == 0, any = 0;
+        s[j].p = b->host ? NULL : b->p;
+        s[j].across = x.step[j][last];
+        s[j].down = row < 0 ? 0 : x.step[j][row];
+        int n = 0;
+        for (int d = 0; d <= last; d++) {
+            any |= x.step[j][d] != 0;
+            if (d != last) whole = whole && x.step[j][d] % word == 0;
+            if (d != last && d != row) s[j].step[n++] = x.step[j][d];
+        }
+        s[j].read = !any ? ELT_READ_ONE : whole && s[j].across == 1 ? ELT_READ_WORDS : ELT_READ_EACH;
+        if (b->host) memcpy(s[j].v, b->p, DT_SIZE[b->dtype]);
+    }
+    int64_t blocks = 1;
+    for (int d = 0; d < last; d++) {
+        if (d == row) continue;
+        t.shape[t.ndim] = (uint32_t)x.dim[d];
+        t.step[t.ndim++] = x.step[3][d];
+        if (x.dim[d] > INT32_MAX || (blocks *= x.dim[d]) > INT32_MAX) return BURN_ERR_STRIDES;
+    }
+    t.lanes = elt_log2((t.cols + word - 1) / word, turned ? 3 : 8);
+    t.down_gap = turned ? 0 : 8 - t.lanes;
+    t.across_gap = words ? 0 : t.lanes;
+    int64_t tall = (ELT_THREADS * ELT_ROWS) >> t.lanes, wide = (int64_t)word << t.lanes;
+    int64_t down = (t.rows + tall - 1) / tall, across = (t.cols + wide - 1) / wide;
+    if (down > INT32_MAX || across > INT32_MAX || (blocks *= down) > INT32_MAX || (blocks *= across) > INT32_MAX)
+        return BURN_ERR_STRIDES;
+    t.blocks_down = (uint32_t)down;
+    t.blocks_across = (uint32_t)across;
+    params[k++] = &out;
+    for (int j = 0; j < n_in; j++) params[k++] = &s[j];
+    params[k++] = &t;
+    params[k++] = c->extra[0];
+    params[k++] = c->extra[1];
+    return launch(r, f, (unsigned)blocks, 1, ELT_THREADS, 0, params);
+}
+
+static inline int elt_run(elt_call *c, cuda_row *r) {
+    int64_t step[3];
+    if (c->out->size == 0) return BURN_OK;
+    for (int j = 0; j < c->n_in; j++) {
+        if (c->in[j].size != 1 && c->in[j].strides) return elt_run_strided(c, r);
+        step[j] = c->in[j].size != 1;
+    }
+    return elt_flat(c, r, step);
+}
+
+static int elt_any(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {NULL, NULL}};
+    return elt_run(&c, row_of(a));
+}
+/* Integers: values of the second input are checked. */
+static int elt_checked(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    void *err = DEVICE_ERROR(r);
+    elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {NULL, NULL}};
+    if (in->dtype > DT_BF16) {
+        c.extra[0] = &err;
+        c.extra[1] = &a->ticket;
+    }
+    return elt_run(&c, r);
+}
+static int elt_power(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    double wide = a->f[0];
+    float single = (float)wide;
+    elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {in->dtype == DT_F64 ? (void *)&wide : (void *)&single, NULL}};
+    return elt_run(&c, row_of(a));
+}
+/* A mask of four bytes an element is read by its lowest byte. */
+static int elt_mask_where(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    burn_buf own[3] = {in[0], in[1], in[2]};
+    int64_t strides[BURN_MAX_RANK], dense = 4;
+    elt_call c = {out, own, 3, 0, 1, "flat", "strided", {NULL, NULL}};
+    if (in[1].dtype == DT_BOOL_U32) {
+        own[1].dtype = DT_BOOL;
+        for (int d = out->ndim - 1; d >= 0 && in[1].size != 1; d--) {
+            strides[d] = in[1].strides ? in[1].strides[d] * 4 : dense;
+            dense *= out->shape[d];
+        }
+        if (in[1].size != 1) own[1].strides = strides;
+    }
+    return elt_run(&c, row_of(a));
+}
+
+/* Places of the kernels of a cast; the rarer destinations have no strided one. */
+static const struct { int flat, strided; const char *flat_name, *strided_name; } elt_casts[DT_COUNT] = {
+    [DT_F64] = {0, 14, "f64_flat", "f64_strided"},   [DT_F32] = {1, 15, "f32_flat", "f32_strided"},
+    [DT_FLEX32] = {1, 15, "f32_flat", "f32_strided"}, [DT_F16] = {2, 16, "f16_flat", "f16_strided"},
+    [DT_BF16] = {3, 17, "bf16_flat", "bf16_strided"}, [DT_I64] = {4, 18, "i64_flat", "i64_strided"},
+    [DT_I32] = {5, 19, "i32_flat", "i32_strided"},   [DT_I16] = {6, 20, "i16_flat", "i16_strided"},
+    [DT_I8] = {7, 21, "i8_flat", "i8_strided"},      [DT_U64] = {8, 0, "u64_flat", NULL},
+    [DT_U32] = {9, 0, "u32_flat", NULL},             [DT_U16] = {10, 0, "u16_flat", NULL},
+    [DT_U8] = {11, 22, "u8_flat", "u8_strided"},     [DT_BOOL] = {12, 23, "bool_flat", "bool_strided"},
+    [DT_BOOL_U8] = {12, 23, "bool_flat", "bool_strided"}, [DT_BOOL_U32] = {13, 0, "bool_u32_flat", NULL},
+};
+static int elt_cast(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    int to = out->dtype;
+    elt_call c = {out, in, 1, elt_casts[to].flat, elt_casts[to].strided, elt_casts[to].flat_name, elt_casts[to].strided_name,
+                  {NULL, NULL}};
+    return elt_run(&c, row_of(a));
+}
+
+static int elt_adam_step(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    enum { WD, B1, C1, B2, C2, KM, KV, EPS, DECAY, LR };
+    const double *f = a->f, wide[9] = {f[WD], f[B1], f[C1], f[B2], f[C2], f[KV], f[EPS], f[DECAY], f[LR] * f[KM]};
+    float single[9];
+    int64_t n = out->size, block = ELT_THREADS * (16 / DT_SIZE[in->dtype]);
+    void *p[7] = {out[0].p, out[1].p, out[2].p, in[0].p, in[1].p, in[2].p, in[3].p};
+    void *params[9] = {p, p + 1, p + 2, p + 3, p + 4, p + 5, p + 6, &n, in->dtype == DT_F64 ? (void *)wide : (void *)single};
+    if (n == 0) return BURN_OK;
+    for (int k = 0; k < 9; k++) single[k] = (float)wide[k];
+    CUfunction fn = kernel_of(r, 0, "");
+    if (!fn) return BURN_ERR_RAISED;
+    return launch(r, fn, (unsigned)((n + block - 1) / block), 1, ELT_THREADS, 0, params);
+}
+
+static const cuda_launcher elementwise_launchers[] = {
+    {"div", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
+    {"remainder", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
+    {"bitwise_left_shift", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
+    {"bitwise_right_shift", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
+    {"powf_scalar", elt_power, ROW_STRIDED | ROW_HOST},
+    {"powf_scalar_bwd", elt_power, ROW_STRIDED | ROW_HOST},
+    {"mask_where", elt_mask_where, ROW_STRIDED | ROW_HOST},
+    {"cast", elt_cast, ROW_STRIDED | ROW_HOST},
+    {"adam_step", elt_adam_step, 0},
+    {NULL, elt_any, ROW_STRIDED | ROW_HOST},
+    {0},
+};

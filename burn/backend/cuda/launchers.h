@@ -1,0 +1,17 @@
+/* The launchers of all families. */
+#pragma once
+#include "launch_elementwise.h"
+#include "launch_index.h"
+#include "launch_matmul.h"
+#include "launch_movement.h"
+#include "launch_random.h"
+#include "launch_reduce.h"
+#include "launch_softmax.h"
+
+typedef struct { const char *name; const cuda_launcher *launchers; } cuda_family;
+
+static const cuda_family cuda_families[] = {
+    {"elementwise", elementwise_launchers}, {"index", index_launchers},   {"matmul", matmul_launchers},
+    {"movement", movement_launchers},       {"random", random_launchers}, {"reduce", reduce_launchers},
+    {"softmax", softmax_launchers},         {NULL, NULL},
+};

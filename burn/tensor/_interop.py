@@ -1,0 +1,177 @@
+"""Tensors and the arrays of other libraries: NumPy, DLPack, the CUDA array interface."""
+
+import math
+
+import numpy as np
+
+from burn._core import core
+from burn._ops import movement
+from burn.device import Device
+from burn.errors import ArgumentError, ArgumentTypeError, DataError, DeviceError, ShapeError
+from burn.tensor._options import options
+from burn.tensor.data import array_of
+from burn.tensor.dtype import DType, Float
+
+__all__ = ["InteropMethods"]
+
+HOST, GPU = 1, 2  # kDLCPU, kDLCUDA
+
+
+def _device_of(kind, index):
+    """The device whose memory DLPack calls so; for the host's the default device if it shares that, else flex."""
+    if kind == GPU:
+        return Device.cuda(index)
+    default = Device.default()
+    return default if default._dlpack()[0] == HOST else Device.flex()
+
+
+class InteropMethods:
+    """Methods of Tensor that lend memory to other libraries or borrow it."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy arrays at the left defer to our operators
+    __array_priority__ = 1000
+
+    @classmethod
+    def from_numpy(cls, array, device=None):
+        """A tensor that shares a NumPy array's memory, without a copy; later writes to the array show in the tensor.
+
+        A GPU cannot share it: there, the tensor is a copy.
+
+        Args:
+            array: an array of a dtype that has a DType; strides must be whole elements.
+
+        Raises:
+            DataError: not a NumPy array of numbers, or byte strides that are not whole elements.
+        """
+        if not isinstance(array, np.ndarray):
+            raise DataError(f"[from_numpy] 'array' must be a NumPy array, got {type(array).__name__}; use from_data()")
+        array = array_of(array, True, "from_numpy")
+        device, dtype = options(device, DType.of(array.dtype), Float, "from_numpy")
+        if device._dlpack()[0] != HOST:
+            return cls.from_data(array, device, dtype)
+        if array.ndim == 0:
+            array = array.reshape(1)
+        if array.ndim > 8:
+            raise ShapeError(f"[from_numpy] 'array' must have at most 8 axes, got {array.ndim}")
+        if any(s % dtype.size for s in array.strides) or array.ctypes.data % dtype.size:
+            raise DataError(
+                f"[from_numpy] 'array' must have aligned elements and strides, got {array.strides}; use from_data()"
+            )
+        return core.borrow(
+            array.ctypes.data,
+            array,
+            array.shape,
+            array.strides,
+            dtype.code,
+            device._slot,
+            device._ctx,
+            not array.flags.writeable,
+        )
+
+    @classmethod
+    def from_dlpack(cls, source, device=None):
+        """A tensor that shares the memory of anything with `__dlpack__`, such as a PyTorch or CuPy array.
+
+        Args:
+            source: memory of the host or of a GPU. Its stream and ours are put in order: no sync is needed.
+            device: the device of the result; if None the one where the memory is.
+
+        Raises:
+            DeviceError: the memory is not the device's.
+            DTypeError: an element type that has no DType.
+        """
+        if not hasattr(source, "__dlpack__"):
+            raise ArgumentTypeError(f"[from_dlpack] 'source' must have __dlpack__, got {type(source).__name__}")
+        kind, index = source.__dlpack_device__() if hasattr(source, "__dlpack_device__") else (HOST, 0)
+        if device is None:
+            device = _device_of(kind, index)
+        device, _ = options(device, None, Float, "from_dlpack")
+        if device._dlpack()[0] == HOST or kind != device._dlpack()[0]:
+            return core.from_dlpack(source.__dlpack__(), device._slot, device._ctx)
+        from burn.backend import cuda
+
+        return core.from_dlpack(source.__dlpack__(stream=cuda.stream(index)), device._slot, device._ctx)
+
+    @classmethod
+    def from_cuda_array(cls, source, device=None):
+        """A tensor that shares the GPU memory of anything with `__cuda_array_interface__` (CuPy, Numba, PyCUDA, PyTorch).
+
+        Args:
+            source: the array. Work on the stream that it names is waited for on the GPU, not here.
+            device: a CUDA device; if None GPU 0.
+
+        Raises:
+            DataError: strides that are not whole elements, or a mask.
+            DTypeError: an element type that has no DType.
+        """
+        facts = getattr(source, "__cuda_array_interface__", None)
+        if facts is None:
+            raise ArgumentTypeError(
+                f"[from_cuda_array] 'source' must have __cuda_array_interface__, got {type(source).__name__}; "
+                "use from_dlpack() or from_numpy()"
+            )
+        device, _ = options(Device.cuda() if device is None else device, None, Float, "from_cuda_array")
+        kind, index = device._dlpack()
+        if kind == HOST:
+            raise DeviceError(f"[from_cuda_array] 'device' must be a CUDA device, got {device}; use Device.cuda()")
+        dtype, shape = DType.of(np.dtype(facts["typestr"])), tuple(facts["shape"]) or (1,)
+        strides = facts.get("strides") if facts["shape"] else None
+        if strides is None:
+            strides = [dtype.size * math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        address, readonly = facts["data"]
+        if facts.get("mask") is not None:
+            raise DataError("[from_cuda_array] 'source' must have no mask, since tensors have none; fill it first")
+        if any(s % dtype.size for s in strides) or address % dtype.size:
+            raise DataError(f"[from_cuda_array] 'source' must have aligned elements and strides, got {tuple(strides)}")
+        from burn.backend import cuda
+
+        cuda.order(index, facts.get("stream"), True)
+        return core.borrow(address, source, shape, strides, dtype.code, device._slot, device._ctx, readonly)
+
+    def numpy(self):
+        """The values as a read-only NumPy array that shares the memory; a copy where a GPU has them."""
+        return core.to_numpy(self)
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ArgumentError(f"[array] 'copy' must not be False to convert {self.dtype} to {np.dtype(dtype)}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        place = self.device._dlpack()
+        if dl_device is not None and tuple(dl_device) != place:
+            raise BufferError(f"[dlpack] 'dl_device' must be {place}, where the tensor is, got {dl_device}")
+        x = movement.copied(self) if copy else self
+        if place[0] == HOST:
+            return core.to_dlpack(x)
+        from burn.backend import cuda
+
+        capsule = core.to_dlpack(x, cuda.StreamGuard(place[1], stream))
+        cuda.order(place[1], stream, False)
+        return capsule
+
+    def __dlpack_device__(self):
+        return self.device._dlpack()
+
+    @property
+    def __cuda_array_interface__(self):
+        kind, index = self.device._dlpack()
+        if kind == HOST:
+            raise AttributeError("__cuda_array_interface__ is for tensors on a GPU; move it with to_device()")
+        if self.dtype in (DType.BF16, DType.Flex32):
+            raise AttributeError(f"__cuda_array_interface__ has no name for {self.dtype}; use DLPack")
+        from burn.backend import cuda
+
+        size = self.dtype.size
+        return {
+            "version": 3,
+            "shape": self._dims,
+            "strides": None if self._contiguous else tuple(s * size for s in self._strides),
+            "typestr": self.dtype.numpy.str,
+            "data": (core.address(self), False),
+            "stream": cuda.stream(index),
+        }

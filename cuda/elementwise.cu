@@ -1,0 +1,181 @@
+// Elementwise kernels: one line an op, with its expression in the compute type; two kernels come of it (see
+// elementwise_loops.cuh). Long functions are in elementwise_math.cuh, casts in elementwise_cast.cuh.
+#include "common.cuh"
+#include "elementwise_loops.cuh"
+#include "elementwise_math.cuh"
+#include "elementwise_cast.cuh"
+
+// ---- numbers
+UNARY(neg, NUMERIC, -N(x))
+UNARY(abs, NUMERIC, m_abs(x))
+UNARY(sign, NUMERIC, sign_of(x))
+UNARY(square, NUMERIC, N(x) * N(x))
+BINARY(add, NUMERIC, N(x) + N(y))
+BINARY(sub, NUMERIC, N(x) - N(y))
+BINARY(mul, NUMERIC, N(x) * N(y))
+BINARY(max_pair, NUMERIC, max_of(x, y))
+BINARY(min_pair, NUMERIC, min_of(x, y))
+TERNARY(clamp, NUMERIC, clamp_of(x, y, z))
+
+// ---- floats
+BINARY(div, FLOAT, x / y)
+BINARY(remainder, FLOAT, remainder_of(x, y))
+BINARY(powf, FLOAT, m_pow(x, y))
+BINARY(atan2, FLOAT, m_atan2(x, y))
+UNARY(exp, FLOAT, m_exp(x))
+UNARY(log, FLOAT, m_log(x))
+UNARY(log1p, FLOAT, m_log1p(x))
+UNARY(sqrt, FLOAT, m_sqrt(x))
+UNARY(recip, FLOAT, C(1) / x)
+UNARY(erf, FLOAT, m_erf(x))
+UNARY(round, FLOAT, m_round(x))
+UNARY(floor, FLOAT, m_floor(x))
+UNARY(ceil, FLOAT, m_ceil(x))
+UNARY(trunc, FLOAT, m_trunc(x))
+UNARY(sin, FLOAT, m_sin(x))
+UNARY(cos, FLOAT, m_cos(x))
+UNARY(tan, FLOAT, m_tan(x))
+UNARY(sinh, FLOAT, m_sinh(x))
+UNARY(cosh, FLOAT, m_cosh(x))
+UNARY(tanh, FLOAT, m_tanh(x))
+UNARY(asin, FLOAT, m_asin(x))
+UNARY(acos, FLOAT, m_acos(x))
+UNARY(atan, FLOAT, m_atan(x))
+UNARY(asinh, FLOAT, m_asinh(x))
+UNARY(acosh, FLOAT, m_acosh(x))
+UNARY(atanh, FLOAT, m_atanh(x))
+UNARY(relu, FLOAT, x <= 0 ? C(0) : x)
+UNARY(sigmoid, FLOAT, sigmoid_of(x))
+UNARY(log_sigmoid, FLOAT, log_sigmoid_of(x))
+UNARY(gelu, FLOAT, gelu_of(x))
+UNARY(gelu_approximate, FLOAT, gelu_approximate_of(x))
+UNARY(silu, FLOAT, silu_of(x))
+TEST(is_nan, FLOAT, x != x)
+TEST(is_inf, FLOAT, is_infinite(x))
+TEST(is_finite, FLOAT, is_finite_number(x))
+
+// ---- gradients: x is the saved input or output, y the gradient of the output
+BINARY(abs_bwd, FLOAT, x > 0 ? y : x < 0 ? -y : C(0))
+BINARY(sqrt_bwd, FLOAT, x == 0 ? C(0) : y / (x + x))
+BINARY(erf_bwd, FLOAT, y * erf_slope(x))
+BINARY(tanh_bwd, FLOAT, y * ((C(1) - x) * (C(1) + x)))
+BINARY(relu_bwd, FLOAT, x <= 0 ? C(0) : y)
+BINARY(sigmoid_bwd, FLOAT, y * (x * (C(1) - x)))
+BINARY(log_sigmoid_bwd, FLOAT, y * sigmoid_of(-x))
+BINARY(gelu_bwd, FLOAT, y * gelu_slope(x))
+BINARY(gelu_approximate_bwd, FLOAT, y * gelu_approximate_slope(x))
+BINARY(silu_bwd, FLOAT, y * silu_slope(x))
+
+// ---- comparisons, bool, bits
+COMPARE(equal, ANY, same(x, y))
+COMPARE(not_equal, ANY, !same(x, y))
+COMPARE(greater, NUMERIC, x > y)
+COMPARE(greater_equal, NUMERIC, x >= y)
+COMPARE(lower, NUMERIC, x < y)
+COMPARE(lower_equal, NUMERIC, x <= y)
+UNARY(bool_not, BOOL, x == 0)
+BINARY(bool_and, BOOL, x != 0 && y != 0)
+BINARY(bool_or, BOOL, (x | y) != 0)
+BINARY(bool_xor, BOOL, (x != 0) != (y != 0))
+UNARY(bitwise_not, INT, ~x)
+BINARY(bitwise_and, INT, x & y)
+BINARY(bitwise_or, INT, x | y)
+BINARY(bitwise_xor, INT, x ^ y)
+BINARY(powi, INT, int_power(x, y))
+
+// ---- ops that refuse values of y: what is refused, the error, the value that it shows
+#define CHECKED(op, BAD, code, shown, ...) \
+    struct of_##op { \
+        Error *err; \
+        i64 ticket; \
+        INLINE T operator()(i64 at, C x, C y) const { \
+            if (BAD) refuse(err, ticket, code, at, shown); \
+            return down<T>(__VA_ARGS__); \
+        } \
+    }; \
+    KERNEL(op##_flat, ELT_THREADS, (T *out, In<T> x, In<T> y, i64 n, Error *err, i64 ticket)) { \
+        flat(out, n, of_##op{err, ticket}, x, y); \
+    } \
+    KERNEL(op##_strided, ELT_THREADS, (T *out, Strided<T> x, Strided<T> y, Tiles tiles, Error *err, i64 ticket)) { \
+        strided(out, tiles, of_##op{err, ticket}, x, y); \
+    }
+#if IS_INT
+CALLED void refuse(Error *err, i64 ticket, i32 code, i64 at, i64 value) { report(err, ticket, code, at, value, 0); }
+OP(div, INT) CHECKED(div, y == 0, ERR_ZERO_DIV, 0, quotient(x, y))
+OP(remainder, INT) CHECKED(remainder, y == 0, ERR_ZERO_DIV, 0, remainder_of(x, y))
+OP(bitwise_left_shift, INT) CHECKED(bitwise_left_shift, negative(y), ERR_SHIFT, (i64)y, left_shift(x, y))
+OP(bitwise_right_shift, INT) CHECKED(bitwise_right_shift, negative(y), ERR_SHIFT, (i64)y, right_shift(x, y))
+#endif
+
+// ---- mask ? value : x, whatever the elements are
+OP(mask_where, ANY)
+struct of_mask_where { INLINE T operator()(i64, C x, u8 mask, C value) const { return down<T>(mask ? value : x); } };
+KERNEL(mask_where_flat, ELT_THREADS, (T *out, In<T> x, In<u8> mask, In<T> value, i64 n)) {
+    flat(out, n, of_mask_where(), x, mask, value);
+}
+KERNEL(mask_where_strided, ELT_THREADS, (T *out, Strided<T> x, Strided<u8> mask, Strided<T> value, Tiles tiles)) {
+    strided(out, tiles, of_mask_where(), x, mask, value);
+}
+
+// ---- powers with one exponent for all elements
+OP(powf_scalar, FLOAT)
+OP(powf_scalar_bwd, FLOAT)
+#if IS_FLOAT
+struct of_powf_scalar {
+    C p;
+    INLINE T operator()(i64, C x) const { return down<T>(power_of(x, p)); }
+};
+struct of_powf_scalar_bwd {
+    C p;
+    INLINE T operator()(i64, C x, C g) const { return down<T>(power_slope(x, p, g)); }
+};
+KERNEL(powf_scalar_flat, ELT_THREADS, (T *out, In<T> x, i64 n, C exponent)) { flat(out, n, of_powf_scalar{exponent}, x); }
+KERNEL(powf_scalar_strided, ELT_THREADS, (T *out, Strided<T> x, Tiles tiles, C exponent)) {
+    strided(out, tiles, of_powf_scalar{exponent}, x);
+}
+KERNEL(powf_scalar_bwd_flat, ELT_THREADS, (T *out, In<T> x, In<T> g, i64 n, C exponent)) {
+    flat(out, n, of_powf_scalar_bwd{exponent}, x, g);
+}
+KERNEL(powf_scalar_bwd_strided, ELT_THREADS, (T *out, Strided<T> x, Strided<T> g, Tiles tiles, C exponent)) {
+    strided(out, tiles, of_powf_scalar_bwd{exponent}, x, g);
+}
+#endif
+
+// ---- one optimizer step of Adam and its kin in one pass; the outputs may be the inputs
+//     g = grad + wd p;  m' = b1 m + c1 g;  v' = b2 v + c2 g g;  p' = p decay - lr (m' km) / (sqrt(v' kv) + eps)
+OP(adam_step, REAL)
+#if DTYPE == DT_F64 || DTYPE == DT_F32 || DTYPE == DT_FLEX32
+struct Adam { C wd, b1, c1, b2, c2, kv, eps, decay, step; }; // step: lr km
+INLINE void adam_one(const Adam &f, C &p, C g, C &m, C &v) {
+    g = m_fma(f.wd, p, g);
+    m = m_fma(f.b1, m, f.c1 * g);
+    v = m_fma(f.b2, v, f.c2 * g * g);
+    p = m_fma(-f.step, m / (m_sqrt(v * f.kv) + f.eps), p * f.decay);
+}
+KERNEL(adam_step, ELT_THREADS,
+       (T *param_out, T *moment_1_out, T *moment_2_out, const T *param, const T *grad, const T *moment_1, const T *moment_2,
+        i64 n, Adam floats)) {
+    typedef vec<T, 16 / sizeof(T)> word;
+    const int N = 16 / sizeof(T);
+    i64 i = ((i64)blockIdx.x * ELT_THREADS + threadIdx.x) * N;
+    u64 low = (u64)param_out | (u64)moment_1_out | (u64)moment_2_out | (u64)param | (u64)grad | (u64)moment_1 | (u64)moment_2;
+    if (i + N <= n && (low & 15) == 0) {
+        word p = *(const word *)(param + i), g = *(const word *)(grad + i);
+        word m = *(const word *)(moment_1 + i), v = *(const word *)(moment_2 + i);
+#pragma unroll
+        for (int k = 0; k < N; k++) adam_one(floats, p.v[k], g.v[k], m.v[k], v.v[k]);
+        *(word *)(param_out + i) = p;
+        *(word *)(moment_1_out + i) = m;
+        *(word *)(moment_2_out + i) = v;
+        return;
+    }
+#pragma unroll 1
+    for (i64 end = i + N < n ? i + N : n; i < end; i++) {
+        C p = param[i], m = moment_1[i], v = moment_2[i];
+        adam_one(floats, p, grad[i], m, v);
+        param_out[i] = p;
+        moment_1_out[i] = m;
+        moment_2_out[i] = v;
+    }
+}
+#endif

@@ -1,0 +1,203 @@
+// Loops of the elementwise kernels. An op is a function object f(at, x, y, ...) from one element of each input to one of the
+// output; `at` is the flat position in the output.
+//   flat     inputs that are contiguous or one value: every thread moves a few 16-byte words
+//   strided  any other inputs: every thread makes a few short rows of the output, every block a tile; an input that runs down
+//            the columns (a transposed one) is read down the columns of the tile, and what a row leaves of a sector waits in L1
+#pragma once
+#include "common.cuh"
+
+#define INLINE __device__ __forceinline__
+// Long functions are called, not copied into every loop: compiling takes a fraction of the time.
+#define CALLED static __device__ __attribute__((noinline))
+
+#define ELT_THREADS 256
+#define ELT_ROWS 4  // of a thread of a strided kernel
+
+template <class... S> __device__ constexpr int widest() {
+    int most = 0;
+    ((most = (int)sizeof(S) > most ? (int)sizeof(S) : most), ...);
+    return most;
+}
+// Elements that a flat kernel moves at once: no operand by more than 16 bytes.
+template <class... S> __device__ constexpr int word_of() { return 16 / widest<S...>() < 8 ? 16 / widest<S...>() : 8; }
+// Words of every input that a thread of a flat kernel has under way.
+template <class... S> __device__ constexpr int words_of() { return widest<S...>() > 2 ? 2 : 1; }
+// The same in a strided kernel: the columns of a thread.
+template <class... S> __device__ constexpr int tile_word() { return widest<S...>() == 8 ? 2 : 4; }
+
+// ---- flat
+template <class S> INLINE S only(const In<S> &x) { return x.p ? *x.p : x.v; }
+template <int N, class S> INLINE bool aligned(const In<S> &x) { return !x.step || ((u64)x.p & (sizeof(S) * N - 1)) == 0; }
+
+template <int U, int N, class S> struct Words { vec<S, N> w[U]; };
+template <int U, int N, class S> INLINE Words<U, N, S> read_words(const In<S> &x, i64 first) {
+    Words<U, N, S> r;
+    if (x.step) {
+#pragma unroll
+        for (int u = 0; u < U; u++) r.w[u] = *(const vec<S, N> *)(x.p + first + u * (ELT_THREADS * N));
+    } else {
+        S one = only(x);
+#pragma unroll
+        for (int u = 0; u < U; u++)
+#pragma unroll
+            for (int k = 0; k < N; k++) r.w[u].v[k] = one;
+    }
+    return r;
+}
+template <int U, int N, class O, class F, class... S>
+INLINE void write_words(O *out, i64 first, const F &f, const Words<U, N, S> &...x) {
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+        vec<O, N> r;
+        i64 at = first + u * (ELT_THREADS * N);
+#pragma unroll
+        for (int k = 0; k < N; k++) r.v[k] = f(at + k, up(x.w[u].v[k])...);
+        *(vec<O, N> *)(out + at) = r;
+    }
+}
+template <class O, class F, class... S> INLINE void flat(O *out, i64 n, const F &f, const In<S> &...x) {
+    constexpr int N = word_of<O, S...>(), U = words_of<O, S...>();
+    i64 first = (i64)blockIdx.x * (ELT_THREADS * U * N), end = first + ELT_THREADS * U * N;
+    if (end <= n && (aligned<N>(x) && ...)) {
+        first += threadIdx.x * N;
+        write_words<U, N>(out, first, f, read_words<U, N>(x, first)...);
+        return;
+    }
+    if (end > n) end = n;
+#pragma unroll 1
+    for (i64 i = first + threadIdx.x; i < end; i += ELT_THREADS) out[i] = f(i, up(x.step ? x.p[i] : only(x))...);
+}
+
+// ---- strided
+// How an operand is read: one value, words along its rows, element by element.
+enum { READ_ONE, READ_WORDS, READ_EACH };
+// An input: its steps down the rows and across the columns, and along the axes outside the tiles.
+template <class S> struct Strided {
+    const S *p;
+    i64 down, across, step[6];
+    i64 read;
+    S v;
+};
+// The output, contiguous but for the order of its axes, cut into tiles. A thread's rows and columns are 2^down_gap and
+// 2^across_gap apart; 2^lanes threads stand side by side.
+struct Tiles {
+    i64 rows, cols, down, step[6];
+    u32 shape[6];
+    i32 ndim, lanes, down_gap, across_gap, words; // words: the output is written by words
+    u32 blocks_down, blocks_across;
+};
+
+template <class S> struct Cursor { const Strided<S> &x; i64 at; };
+
+template <int N, class S> INLINE vec<S, N> read_row(const Strided<S> &x, i64 at, const i32 (&col)[N]) {
+    vec<S, N> r;
+    if (x.read == READ_WORDS) return *(const vec<S, N> *)(x.p + at);
+    if (x.read == READ_EACH) {
+#pragma unroll
+        for (int b = 0; b < N; b++) r.v[b] = x.p[at + col[b] * x.across];
+    } else {
+        S one = x.p ? *x.p : x.v;
+#pragma unroll
+        for (int b = 0; b < N; b++) r.v[b] = one;
+    }
+    return r;
+}
+template <int N, class O, class F, class... S>
+INLINE void write_row(O *out, i64 at, const Tiles &t, const i32 (&col)[N], int cols, const F &f, const vec<S, N> &...x) {
+    vec<O, N> r;
+#pragma unroll
+    for (int b = 0; b < N; b++) r.v[b] = f(at + col[b], up(x.v[b])...);
+    if (t.words) {
+        *(vec<O, N> *)(out + at) = r;
+        return;
+    }
+#pragma unroll
+    for (int b = 0; b < N; b++)
+        if (b < cols) out[at + col[b]] = r.v[b];
+}
+template <int N, class O, class F, class... S> INLINE void walk(O *out, const Tiles &t, const F &f, Cursor<S>... c) {
+    u32 block = blockIdx.x, across = block % t.blocks_across;
+    block /= t.blocks_across;
+    u32 down = block % t.blocks_down;
+    block /= t.blocks_down;
+    int lane = threadIdx.x & ((1 << t.lanes) - 1), line = threadIdx.x >> t.lanes;
+    i64 row = (i64)down * (ELT_THREADS * ELT_ROWS >> t.lanes) + (t.down_gap ? line : line * ELT_ROWS);
+    i64 first = (i64)across * (N << t.lanes) + (t.across_gap ? lane : lane * N);
+    if (row >= t.rows || first >= t.cols) return;
+    i64 at = row * t.down + first;
+    ((c.at = row * c.x.down + first * c.x.across), ...);
+#pragma unroll 1
+    for (int d = t.ndim - 1; d >= 0; d--) {
+        u32 index = block % t.shape[d];
+        block /= t.shape[d];
+        at += index * t.step[d];
+        ((c.at += index * c.x.step[d]), ...);
+    }
+    i64 left = (t.cols - first + (1 << t.across_gap) - 1) >> t.across_gap;
+    int cols = left < N ? (int)left : N;
+    i32 col[N]; // where fewer columns are left, the last one is read and computed again
+#pragma unroll
+    for (int b = 0; b < N; b++) col[b] = (b < cols ? b : cols - 1) << t.across_gap;
+#pragma unroll 1
+    for (int a = 0; a < ELT_ROWS; a++) {
+        if (row >= t.rows) break;
+        write_row<N>(out, at, t, col, cols, f, read_row<N>(c.x, c.at, col)...);
+        row += 1 << t.down_gap;
+        at += t.down << t.down_gap;
+        ((c.at += c.x.down << t.down_gap), ...);
+    }
+}
+template <class O, class F, class... S> INLINE void strided(O *out, const Tiles &t, const F &f, const Strided<S> &...x) {
+    walk<tile_word<O, S...>()>(out, t, f, Cursor<S>{x, 0}...);
+}
+
+// ---- makers: the two kernels of an op. The expression sees x, y, z in the compute type.
+#if IS_FLOAT
+#define IF_FLOAT(...) __VA_ARGS__
+#define IF_NUMERIC(...) __VA_ARGS__
+#else
+#define IF_FLOAT(...)
+#endif
+#if IS_INT
+#define IF_INT(...) __VA_ARGS__
+#define IF_NUMERIC(...) __VA_ARGS__
+#else
+#define IF_INT(...)
+#endif
+#if IS_BOOL
+#define IF_NUMERIC(...)
+#endif
+#if DTYPE == DT_BOOL || DTYPE == DT_BOOL_U8
+#define IF_BOOL(...) __VA_ARGS__
+#else
+#define IF_BOOL(...)
+#endif
+#define IF_ANY(...) __VA_ARGS__
+
+#define KERNELS1(op, O, X) \
+    KERNEL(op##_flat, ELT_THREADS, (O *out, In<X> x, i64 n)) { flat(out, n, of_##op(), x); } \
+    KERNEL(op##_strided, ELT_THREADS, (O *out, Strided<X> x, Tiles tiles)) { strided(out, tiles, of_##op(), x); }
+#define KERNELS2(op, O, X, Y) \
+    KERNEL(op##_flat, ELT_THREADS, (O *out, In<X> x, In<Y> y, i64 n)) { flat(out, n, of_##op(), x, y); } \
+    KERNEL(op##_strided, ELT_THREADS, (O *out, Strided<X> x, Strided<Y> y, Tiles tiles)) { \
+        strided(out, tiles, of_##op(), x, y); \
+    }
+#define KERNELS3(op, O, X, Y, Z) \
+    KERNEL(op##_flat, ELT_THREADS, (O *out, In<X> x, In<Y> y, In<Z> z, i64 n)) { flat(out, n, of_##op(), x, y, z); } \
+    KERNEL(op##_strided, ELT_THREADS, (O *out, Strided<X> x, Strided<Y> y, Strided<Z> z, Tiles tiles)) { \
+        strided(out, tiles, of_##op(), x, y, z); \
+    }
+#define MAKE1(op, O, ...) \
+    struct of_##op { INLINE O operator()(i64, C x) const { return down<O>(__VA_ARGS__); } }; \
+    KERNELS1(op, O, T)
+#define MAKE2(op, O, ...) \
+    struct of_##op { INLINE O operator()(i64, C x, C y) const { return down<O>(__VA_ARGS__); } }; \
+    KERNELS2(op, O, T, T)
+#define MAKE3(op, O, ...) \
+    struct of_##op { INLINE O operator()(i64, C x, C y, C z) const { return down<O>(__VA_ARGS__); } }; \
+    KERNELS3(op, O, T, T, T)
+#define UNARY(op, kinds, ...) IF_##kinds(MAKE1(op, T, __VA_ARGS__))
+#define BINARY(op, kinds, ...) IF_##kinds(MAKE2(op, T, __VA_ARGS__))
+#define TERNARY(op, kinds, ...) IF_##kinds(MAKE3(op, T, __VA_ARGS__))
+#define TEST(op, kinds, ...) IF_##kinds(MAKE1(op, u8, __VA_ARGS__))
+#define COMPARE(op, kinds, ...) IF_##kinds(MAKE2(op, u8, __VA_ARGS__))

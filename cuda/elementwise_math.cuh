@@ -1,0 +1,169 @@
+// Functions of one element in the compute type C.
+#pragma once
+#include "elementwise_loops.cuh"
+
+#if IS_FLOAT
+#if DTYPE == DT_F64
+#define FN(fn) fn
+#define SHORT CALLED C // long in double precision
+#else
+#define FN(fn) fn##f
+#define SHORT INLINE C
+#endif
+#define LONG CALLED C
+
+SHORT m_exp(C x) { return FN(exp)(x); }
+SHORT m_log(C x) { return FN(log)(x); }
+SHORT m_tanh(C x) { return FN(tanh)(x); }
+SHORT m_erf(C x) { return FN(erf)(x); }
+LONG m_log1p(C x) { return FN(log1p)(x); }
+LONG m_sin(C x) { return FN(sin)(x); }
+LONG m_cos(C x) { return FN(cos)(x); }
+LONG m_tan(C x) { return FN(tan)(x); }
+LONG m_sinh(C x) { return FN(sinh)(x); }
+LONG m_cosh(C x) { return FN(cosh)(x); }
+LONG m_asin(C x) { return FN(asin)(x); }
+LONG m_acos(C x) { return FN(acos)(x); }
+LONG m_atan(C x) { return FN(atan)(x); }
+LONG m_asinh(C x) { return FN(asinh)(x); }
+LONG m_acosh(C x) { return FN(acosh)(x); }
+LONG m_atanh(C x) { return FN(atanh)(x); }
+LONG m_pow(C x, C y) { return FN(pow)(x, y); }
+LONG m_atan2(C x, C y) { return FN(atan2)(x, y); }
+INLINE C m_fmod(C x, C y) { return FN(fmod)(x, y); }
+INLINE C m_abs(C x) { return FN(fabs)(x); }
+INLINE C m_copysign(C x, C y) { return FN(copysign)(x, y); }
+INLINE C m_fma(C x, C y, C z) { return FN(fma)(x, y, z); }
+INLINE C m_round(C x) { return FN(rint)(x); }
+INLINE C m_floor(C x) { return FN(floor)(x); }
+INLINE C m_ceil(C x) { return FN(ceil)(x); }
+INLINE C m_trunc(C x) { return FN(trunc)(x); }
+INLINE C m_sqrt(C x) { return FN(sqrt)(x); }
+INLINE bool is_infinite(C x) { return m_abs(x) == C(INFINITY); }
+INLINE bool is_finite_number(C x) { return m_abs(x) < C(INFINITY); }
+
+// Beyond this e^x is 0 in the type; beyond the other one half erfc(-x / sqrt(2)) is, and the tanh form too.
+#define EXP_END (sizeof(C) == 8 ? C(800) : C(120))
+#define PHI_END C(40)
+INLINE C clipped(C x, C limit) { return x < -limit ? -limit : x > limit ? limit : x; }
+
+// e^-|x| can neither overflow nor lose digits against 1.
+SHORT sigmoid_of(C x) {
+    C e = m_exp(-m_abs(x));
+    return (x < 0 ? e : C(1)) / (C(1) + e);
+}
+SHORT log_sigmoid_of(C x) { return (x < 0 ? x : C(0)) - FN(log1p)(m_exp(-m_abs(x))); }
+SHORT silu_of(C x) { return x < -EXP_END ? C(-0.0) : x * sigmoid_of(x); }
+LONG silu_slope(C x) {
+    C c = clipped(x, EXP_END), e = m_exp(-m_abs(c)), d = C(1) / (C(1) + e), s = c < 0 ? e * d : d, t = c < 0 ? d : e * d;
+    return s * (C(1) + c * t);
+}
+// Probability that a normal deviate is below x, exact in the far left tail too.
+SHORT phi(C x) { return C(0.5) * FN(erfc)(x * C(-0.70710678118654752440)); }
+SHORT gelu_of(C x) { return x < -PHI_END ? C(-0.0) : x * phi(x); }
+LONG gelu_slope(C x) {
+    C c = clipped(x, PHI_END);
+    return phi(c) + c * C(0.39894228040143267794) * m_exp(C(-0.5) * c * c);
+}
+// 0.5 x (1 + tanh(u)) is x sigmoid(2 u), 2 u = sqrt(8 / pi) (x + 0.044715 x^3).
+INLINE C gelu_exponent(C x) { return x * m_fma(x * x, C(0.0713548162726009), C(1.59576912160573071)); }
+SHORT gelu_approximate_of(C x) { return x < -PHI_END ? C(-0.0) : x * sigmoid_of(gelu_exponent(x)); }
+LONG gelu_approximate_slope(C x) {
+    C c = clipped(x, PHI_END), u = gelu_exponent(c), e = m_exp(-m_abs(u)), d = C(1) / (C(1) + e);
+    C s = u < 0 ? e * d : d, t = u < 0 ? d : e * d;
+    return s + c * s * t * m_fma(c * c, C(0.2140644488178027), C(1.59576912160573071));
+}
+SHORT erf_slope(C x) { return C(1.12837916709551257390) * m_exp(-x * x); }
+
+// Remainder with the sign of the divisor, a zero included.
+INLINE C exact_remainder(C x, C y) {
+    C r = m_fmod(x, y);
+    if (r == 0) return m_copysign(C(0), y);
+    return (r < 0) != (y < 0) ? r + y : r;
+}
+LONG remainder_of(C x, C y) {
+#if DTYPE != DT_F64
+    // The quotient may have been rounded up to the next integer, never further; the fused product is exact, so one
+    // correction is enough.
+    C q = x / y;
+    if (m_abs(q) < C(0x1p22f) && is_finite_number(y)) {
+        C r = m_fma(-m_floor(q), y, x);
+        return r == 0 ? m_copysign(C(0), y) : (r < 0) != (y < 0) ? r + y : r;
+    }
+#endif
+    return exact_remainder(x, y);
+}
+
+// NaN anywhere gives NaN, the upper limit wins over the lower one.
+INLINE C clamp_of(C x, C low, C high) {
+    C r = x < low ? low : x;
+    r = r > high ? high : r;
+    return low != low ? low : high != high ? high : r;
+}
+INLINE C max_of(C x, C y) { return x > y || x != x ? x : y; }
+INLINE C min_of(C x, C y) { return x < y || x != x ? x : y; }
+
+// The common exponents without pow.
+LONG power_of(C x, C p) {
+    if (p == 2) return x * x;
+    if (p == 3) return x * x * x;
+    if (p == 1) return x;
+    if (p == 0) return C(1);
+    if (p == -1) return C(1) / x;
+    if (p == -2) return C(1) / (x * x);
+    return m_pow(x, p);
+}
+// p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt.
+LONG power_slope(C x, C p, C g) {
+    if (p == 0) return C(0);
+    if (p == 1) return g;
+    if (p == 2) return (x + x) * g;
+    return x == 0 && p > 0 && p < 1 ? C(0) : p * m_pow(x, p - C(1)) * g;
+}
+typedef C N;
+
+#else
+// Sums, products and left shifts wrap: they are taken in an unsigned type, N.
+template <class S> struct unsigned_of { typedef u32 type; };
+template <> struct unsigned_of<i64> { typedef u64 type; };
+template <> struct unsigned_of<u64> { typedef u64 type; };
+typedef unsigned_of<T>::type N;
+#define BITS ((int)sizeof(T) * 8)
+
+INLINE bool negative(C x) { return IS_SIGNED && (i64)x < 0; }
+INLINE C m_abs(C x) { return negative(x) ? (C)(N(0) - N(x)) : x; }
+INLINE C max_of(C x, C y) { return x > y ? x : y; }
+INLINE C min_of(C x, C y) { return x < y ? x : y; }
+INLINE C clamp_of(C x, C low, C high) {
+    C r = x < low ? low : x;
+    return r > high ? high : r;
+}
+// The divisor 0 has been reported; the least integer over -1 wraps.
+INLINE C quotient(C x, C y) {
+    if (y == 0) return 0;
+    return IS_SIGNED && (i64)y == -1 ? (C)(N(0) - N(x)) : (C)(x / y);
+}
+INLINE C remainder_of(C x, C y) {
+    if (y == 0 || (IS_SIGNED && (i64)y == -1)) return 0;
+    C r = (C)(x % y);
+    return r != 0 && negative((C)(r ^ y)) ? (C)(r + y) : r;
+}
+// By the width or more: 0, or -1 for a negative number to the right.
+INLINE C left_shift(C x, C y) { return (u64)y < BITS ? (C)(N(x) << y) : C(0); }
+INLINE C right_shift(C x, C y) { return (u64)y < BITS ? (C)(x >> y) : negative(x) ? (C)-1 : C(0); }
+// By squaring, wrapping; a negative exponent leaves 0 but for the bases 1 and -1.
+CALLED C int_power(C x, C e) {
+    if (negative(e)) return x == 1 ? C(1) : (i64)x == -1 ? ((e & 1) ? x : C(1)) : C(0);
+    N r = 1, b = (N)x;
+    for (u64 k = (u64)e; k; k >>= 1, b *= b)
+        if (k & 1) r *= b;
+    return (C)r;
+}
+#endif
+
+INLINE C sign_of(C x) { return C((x > C(0)) - (x < C(0))); }
+#if IS_BOOL
+INLINE bool same(C x, C y) { return (x != 0) == (y != 0); }
+#else
+INLINE bool same(C x, C y) { return x == y; }
+#endif

@@ -1,0 +1,147 @@
+// Random numbers from Philox4x32-10, one counter a thread and step; the rules are in burn/_core/random.h. Equal bits to those of
+// the processor's kernels: everything but logarithm, sine and cosine of double precision is written out operation by operation.
+#include "common.cuh"
+
+OP(uniform, NUMERIC)
+OP(normal, FLOAT)
+OP(bernoulli, ANY)
+
+#define INLINE __device__ __forceinline__
+#define THREADS 256
+
+struct Words { u32 w[4]; };
+INLINE Words philox(u64 seed, u64 counter) {
+    u32 a = (u32)counter, b = (u32)(counter >> 32), c = 0, d = 0, k0 = (u32)seed, k1 = (u32)(seed >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        u64 left = (u64)a * 0xd2511f53u, right = (u64)c * 0xcd9e8d57u;
+        a = (u32)(right >> 32) ^ b ^ k0;
+        c = (u32)(left >> 32) ^ d ^ k1;
+        b = (u32)right;
+        d = (u32)left;
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    Words r = {{a, b, c, d}};
+    return r;
+}
+
+// Calls make(words, values) for every counter and stores the N values; the output is aligned.
+template <int N, class F> INLINE void draw(T *out, i64 n, u64 seed, u64 offset, const F &make) {
+    i64 step = (i64)gridDim.x * THREADS, blocks = (n + N - 1) / N;
+    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < blocks; i += step) {
+        vec<T, N> v;
+        make(philox(seed, offset + (u64)i), v.v);
+        if (i * N + N <= n) {
+            *(vec<T, N> *)(out + i * N) = v;
+        } else {
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                if (i * N + k < n) out[i * N + k] = v.v[k];
+        }
+    }
+}
+#define PER (sizeof(T) == 8 ? 2 : 4) // elements of a counter
+
+INLINE float unit_float(u32 w) { return (float)(i32)(w >> 8) * 0x1p-24f; }
+INLINE u64 both(u32 low, u32 high) { return (u64)high << 32 | low; }
+INLINE double unit_double(u32 low, u32 high) { return (double)(i64)(both(low, high) >> 11) * 0x1p-53; }
+// Rounded after the product and after the sum.
+INLINE float affine(float x, float scale, float shift) { return __fadd_rn(__fmul_rn(x, scale), shift); }
+INLINE double affine(double x, double scale, double shift) { return __dadd_rn(__dmul_rn(x, scale), shift); }
+
+#if IS_FLOAT
+// top: the largest value below the upper end
+KERNEL(uniform, THREADS, (T *out, i64 n, C low, C range, C top, u64 seed, u64 offset)) {
+    draw<PER>(out, n, seed, offset, [=](Words r, T *v) {
+#pragma unroll
+        for (int k = 0; k < PER; k++) {
+#if DTYPE == DT_F64
+            C u = unit_double(r.w[2 * k], r.w[2 * k + 1]);
+#else
+            C u = unit_float(r.w[k]);
+#endif
+            u = affine(u, range, low);
+            v[k] = down<T>(u < top ? u : top);
+        }
+    });
+}
+
+#if DTYPE == DT_F64
+INLINE void normal_pair(const Words &r, double mean, double std, T *v) {
+    double radius = sqrt(-2.0 * log(unit_double(r.w[0], r.w[1]) + 0x1p-53));
+    double turn = __dmul_rn(6.283185307179586477, unit_double(r.w[2], r.w[3])), sine, cosine;
+    sincos(turn, &sine, &cosine);
+    v[0] = affine(radius * cosine, std, mean);
+    v[1] = affine(radius * sine, std, mean);
+}
+#else
+// log of a normal number up to 1, as m_log of burn/_core/vmath.h takes it
+INLINE float log_of(float x) {
+    i32 bits = (i32)__float_as_uint(x), k = (bits - 0x3f2aaaab) & (i32)0xff800000;
+    float m = __fadd_rn(__uint_as_float((u32)(bits - k)), -1.f), s = __fmul_rn(m, m), r = -0.130310059f, t = 0.140869141f;
+    r = fmaf(r, s, -0.121483512f);
+    t = fmaf(t, s, 0.139814854f);
+    r = fmaf(r, s, -0.166846126f);
+    t = fmaf(t, s, 0.200120345f);
+    r = fmaf(r, s, -0.249996200f);
+    r = fmaf(t, m, r);
+    r = fmaf(r, m, 0.333331972f);
+    r = fmaf(r, m, -0.5f);
+    r = fmaf(r, s, m);
+    return fmaf((float)k, 0x1.62e43p-24f, r);
+}
+// Cosine and sine of 2 pi k / 2^24: the nearest quarter turn comes off exactly, the rest is at most pi/4.
+INLINE void turn_cos_sin(i32 k, float &cosine, float &sine) {
+    i32 q = (k + (1 << 21)) >> 22;
+    float f = (float)(k - q * (1 << 22));
+    float t = fmaf(f, 0x1.921fb6p-22f, __fmul_rn(f, -0x1.777a5cp-47f)), z = __fmul_rn(t, t);
+    float s = fmaf(z, -1.9515295891e-4f, 8.3321608736e-3f);
+    s = fmaf(z, s, -1.6666654611e-1f);
+    s = fmaf(__fmul_rn(z, t), s, t);
+    float c = fmaf(z, 2.443315711809948e-5f, -1.388731625493765e-3f);
+    c = fmaf(z, c, 4.166664568298827e-2f);
+    c = fmaf(__fmul_rn(z, z), c, fmaf(-z, .5f, 1.f));
+    bool odd = q & 1; // sine and cosine change places at odd quarters
+    cosine = __uint_as_float(__float_as_uint(odd ? s : c) ^ ((u32)((q + 1) & 2) << 30));
+    sine = __uint_as_float(__float_as_uint(odd ? c : s) ^ ((u32)(q & 2) << 30));
+}
+INLINE void normal_pair(u32 first, u32 second, float mean, float std, T *v) {
+    float u = (float)((i32)(first >> 8) + 1) * 0x1p-24f, cosine, sine, radius = sqrtf(__fmul_rn(log_of(u), -2.f));
+    turn_cos_sin((i32)(second >> 8), cosine, sine);
+    v[0] = down<T>(affine(__fmul_rn(radius, cosine), std, mean));
+    v[1] = down<T>(affine(__fmul_rn(radius, sine), std, mean));
+}
+#endif
+KERNEL(normal, THREADS, (T *out, i64 n, C mean, C std, u64 seed, u64 offset)) {
+    draw<PER>(out, n, seed, offset, [=](Words r, T *v) {
+#if DTYPE == DT_F64
+        normal_pair(r, mean, std, v);
+#else
+        normal_pair(r.w[0], r.w[1], mean, std, v);
+        normal_pair(r.w[2], r.w[3], mean, std, v + 2);
+#endif
+    });
+}
+#elif IS_INT
+// range 0: all 64 bits
+KERNEL(uniform, THREADS, (T *out, i64 n, u64 low, u64 range, u64 seed, u64 offset)) {
+    draw<PER>(out, n, seed, offset, [=](Words r, T *v) {
+#pragma unroll
+        for (int k = 0; k < PER; k++) {
+            u64 bits = sizeof(T) == 8 ? both(r.w[2 * k % 4], r.w[(2 * k + 1) % 4]) : r.w[k % 4];
+            if (sizeof(T) == 8) bits = range ? __umul64hi(bits, range) : bits;
+            else bits = bits * range >> 32;
+            v[k] = (T)(low + bits);
+        }
+    });
+}
+#endif
+
+// One word an element, whatever its size; p 2^32 is exact for p = 0 and p = 1.
+KERNEL(bernoulli, THREADS, (T *out, i64 n, u64 threshold, u64 seed, u64 offset)) {
+    draw<4>(out, n, seed, offset, [=](Words r, T *v) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) v[k] = down<T>((C)(r.w[k] < threshold));
+    });
+}
