@@ -9,7 +9,7 @@ def batch(inputs, classes, size):
     return rng.random((size, inputs), np.float32), rng.integers(0, classes, size)
 
 
-def burn_step(inputs, hidden, classes, size):
+def burn_step(inputs, hidden, classes, size, device=None):
     """A function that runs one step of burn and returns the loss tensor; parameters exist already."""
     import burn
     from burn.module import Module
@@ -26,7 +26,7 @@ def burn_step(inputs, hidden, classes, size):
         def forward(self, x):
             return self.second(relu(self.first(x)))
 
-    device = burn.Device.flex().autodiff()
+    device = (device or burn.Device.flex()).autodiff()
     model = Mlp(device)
     loss_of = CrossEntropyLossConfig().init(device)
     optimizer = AdamConfig().init()
@@ -45,15 +45,16 @@ def burn_step(inputs, hidden, classes, size):
     return step
 
 
-def torch_step(inputs, hidden, classes, size):
+def torch_step(inputs, hidden, classes, size, device="cpu"):
     """A function that runs one step of PyTorch and returns the loss tensor."""
     import torch
 
-    model = torch.nn.Sequential(torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, classes))
+    layers = torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, classes)
+    model = torch.nn.Sequential(*layers).to(device)
     loss_of = torch.nn.CrossEntropyLoss()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-5)
     images, labels = batch(inputs, classes, size)
-    x, y = torch.from_numpy(images), torch.from_numpy(labels)
+    x, y = torch.from_numpy(images).to(device), torch.from_numpy(labels).to(device)
     model(x)
 
     def step():

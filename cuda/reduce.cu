@@ -16,9 +16,10 @@ OP(min_with_indices, NUMERIC)
 OP(any, ANY)
 OP(all, ANY)
 
-#define VECTOR (16 / (int)sizeof(T))               // elements of a row that a thread loads at once
+#define VECTOR (16 / (int)sizeof(T))                // elements of a row that a thread loads at once
 #define UNROLL (sizeof(T) < 4 ? (int)sizeof(T) : 4) // and how many such loads are under way
-#define COLUMNS (sizeof(T) >= 4 ? VECTOR : 4)      // columns a thread
+#define COLUMNS (sizeof(T) >= 4 ? VECTOR : 4)       // columns a thread
+#define DOWN (sizeof(T) == 8 ? 4 : 8)               // and how many of their rows are under way
 
 // How the launcher (burn/backend/cuda/launch_reduce.h) spreads the work over blocks of 256 threads.
 struct Split {
@@ -281,13 +282,19 @@ __device__ __forceinline__ bool is_last(u32 *counter, int pieces) {
     return last;
 }
 
-// V elements `gap` apart (the first `some` of them, then the first again), or V neighbours at once.
-template <int V> __device__ __forceinline__ vec<T, V> load(const T *from, bool vector, u32 gap, int some) {
-    vec<T, V> held;
-    if (vector) return *(const vec<T, V> *)from;
+// N times V elements, `step` apart: V neighbours at once, or V elements `gap` apart, the first `some` of them (then the
+// first again).
+template <int N, int V>
+__device__ __forceinline__ void load(vec<T, V> *held, const T *from, i64 step, bool vector, u32 gap, int some) {
+    if (vector) {
 #pragma unroll
-    for (int k = 0; k < V; k++) held.v[k] = from[k < some ? k * gap : 0];
-    return held;
+        for (int q = 0; q < N; q++, from += step) held[q] = *(const vec<T, V> *)from;
+    } else {
+#pragma unroll
+        for (int q = 0; q < N; q++, from += step)
+#pragma unroll
+            for (int k = 0; k < V; k++) held[q].v[k] = from[k < some ? k * gap : 0];
+    }
 }
 
 // ---- rows: x is [outer, n]
@@ -312,16 +319,15 @@ __device__ __forceinline__ void reduce_rows(const Op &op, const T *x, i64 outer,
     for (; UNROLL > 1 && at + (UNROLL - 1) * step + (VECTOR - 1) * gap < end; at += UNROLL * step) {
         vec<T, VECTOR> held[UNROLL];
         T w[UNROLL * VECTOR];
-        const T *from = p + at;
-#pragma unroll
-        for (int q = 0; q < UNROLL; q++, from += step) held[q] = load<VECTOR>(from, split.vector, gap, VECTOR);
+        load<UNROLL, VECTOR>(held, p + at, step, split.vector, gap, VECTOR);
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTOR; k++) w[k] = held[k / VECTOR].v[k % VECTOR];
         op.template take<UNROLL * VECTOR, VECTOR>(a, w, at, step, gap);
     }
 #pragma unroll 1
     for (; at + (VECTOR - 1) * gap < end; at += step) {
-        vec<T, VECTOR> held = load<VECTOR>(p + at, split.vector, gap, VECTOR);
+        vec<T, VECTOR> held;
+        load<1, VECTOR>(&held, p + at, step, split.vector, gap, VECTOR);
         op.template take<VECTOR, VECTOR>(a, held.v, at, step, gap);
     }
 #pragma unroll 1
@@ -338,6 +344,7 @@ __device__ __forceinline__ void reduce_rows(const Op &op, const T *x, i64 outer,
         if (threadIdx.x == 0) part[piece] = a;
         if (!is_last(split.counters + row, split.pieces)) return;
         a = op.start(x + row * n);
+#pragma unroll 4
         for (int k = threadIdx.x; k < split.pieces; k += 256) op.join(a, part[k]);
         join_block(op, a, warps);
     }
@@ -380,21 +387,21 @@ __device__ __forceinline__ void reduce_cols(const Op &op, const T *x, i64 outer,
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++) a[k] = op.start(from + (k < some ? k * gap : 0));
     from += line * inner;
-    for (; at + 7 * lines < end; at += 8 * lines) {
-        vec<T, COLUMNS> held[8];
-#pragma unroll
-        for (int q = 0; q < 8; q++, from += step) held[q] = load<COLUMNS>(from, split.vector, gap, some);
+    for (; at + (DOWN - 1) * lines < end; at += DOWN * lines, from += DOWN * step) {
+        vec<T, COLUMNS> held[DOWN];
+        load<DOWN, COLUMNS>(held, from, step, split.vector, gap, some);
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
-            T w[8];
+            T w[DOWN];
 #pragma unroll
-            for (int q = 0; q < 8; q++) w[q] = held[q].v[k];
-            op.template take<8, 1>(a[k], w, at, lines, 0);
+            for (int q = 0; q < DOWN; q++) w[q] = held[q].v[k];
+            op.template take<DOWN, 1>(a[k], w, at, lines, 0);
         }
     }
 #pragma unroll 1
     for (; at < end; at += lines, from += step) {
-        vec<T, COLUMNS> held = load<COLUMNS>(from, split.vector, gap, some);
+        vec<T, COLUMNS> held;
+        load<1, COLUMNS>(&held, from, step, split.vector, gap, some);
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) op.template take<1, 1>(a[k], held.v + k, at, lines, 0);
     }

@@ -168,8 +168,8 @@ static int check(const Desc *d, const Layout *a, const Layout *b, const Layout *
     return OK;
 }
 
-API int cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, Layout *a, Layout *b, Layout *c, Layout *to, Preference *preference,
-                                       int most, Heuristic *results, int *found) {
+API int cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, Layout *a, Layout *b, Layout *c, Layout *to,
+                                       Preference *preference, int most, Heuristic *results, int *found) {
     *found = 0;
     if (!handle || !preference || most < 1) return INVALID_VALUE;
     int status = check(d, a, b, c, to);
@@ -262,7 +262,10 @@ API int cublasLtMatmul(Handle *handle, Desc *d, const void *alpha, const void *a
         fprintf(stderr, "emulator: cublasLtMatmul is given memory that is not live on the device\n");
         return EXECUTION_FAILED;
     }
+    auto open = of_driver<void (*)(int)>("emulator_open");
+    if (open) open(1);
     if (la->type == R_64F) product<double>(d, *(const double *)alpha, a, la, b, lb, *(const double *)beta, c, lc, to, lt);
     else product<float>(d, *(const float *)alpha, a, la, b, lb, *(const float *)beta, c, lc, to, lt);
+    if (open) open(0);
     return OK;
 }

@@ -92,6 +92,7 @@ static int enter(CUstream_st *s, CUctx_st **context) {
 static void check_margins() {
     if (checked == writes) return;
     checked = writes;
+    Open open;
     for (auto &it : allocations) {
         Device &d = *devices[it.second.device];
         long at = d.error ? 0 : overrun(it.first, it.second);
@@ -116,7 +117,8 @@ API CUresult cuInit(unsigned flags) {
     if (flags) return INVALID_VALUE;
     if (initialized) return devices.empty() ? NO_DEVICE : OK;
     long n = from_env("BURN_EMULATED_DEVICES", 2);
-    guarded = from_env("BURN_EMULATED_GUARD", 0);
+    if (from_env("BURN_EMULATED_STRICT", 0)) make_region();
+    guarded = !strict && from_env("BURN_EMULATED_GUARD", 0);
     reversed = from_env("BURN_EMULATED_REVERSED", 0);
     for (int i = 0; i < n; i++) {
         Device *d = new Device();
@@ -367,6 +369,7 @@ API CUresult cuMemFreeAsync(CUdeviceptr p, CUstream_st *s) {
         return INVALID_VALUE;
     }
     Device &d = *devices[it->second.device];
+    Open open;
     if (overrun(p, it->second)) checked = writes - 1, check_margins();
     release(d, p);
     return OK;
@@ -401,6 +404,7 @@ API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes
     CUctx_st *c;
     CHECK(enter(s, &c));
     CHECK(device_range(c, to, bytes));
+    Open open;
     if (holds(to, bytes)) memcpy((void *)to, from, bytes);
     return OK;
 }
@@ -409,6 +413,7 @@ API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUst
     CUctx_st *c;
     CHECK(enter(s, &c));
     CHECK(device_range(c, from, bytes));
+    Open open;
     if (holds(from, bytes)) memcpy(to, (const void *)from, bytes);
     return OK;
 }
@@ -418,6 +423,7 @@ API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes
     CHECK(enter(s, &c));
     CHECK(device_range(c, to, bytes));
     CHECK(device_range(c, from, bytes));
+    Open open;
     if (holds(to, bytes) && holds(from, bytes)) memmove((void *)to, (const void *)from, bytes);
     return OK;
 }
@@ -433,6 +439,7 @@ API CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t bytes, C
     CUctx_st *c;
     CHECK(enter(s, &c));
     CHECK(device_range(c, p, bytes));
+    Open open;
     if (holds(p, bytes)) memset((void *)p, value, bytes);
     return OK;
 }
@@ -504,6 +511,7 @@ API CUresult cuLaunchKernel(CUfunc_st *f, unsigned grid_x, unsigned grid_y, unsi
     launches++;
     writes++;
     d.last_kernel = f->kernel->name;
+    Open open;
     int error = run_grid(f->module->emulation, f->kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic, params,
                          reversed);
     if (error) fail(d, error, fault_text);
@@ -533,6 +541,11 @@ API void emulator_forgive(int device) {
     CALL;
     devices[device]->error = 0;
     devices[device]->message.clear();
+}
+// Lets others than the driver touch memory, in the strict mode.
+API void emulator_open(int open) {
+    CALL;
+    Open::change(open);
 }
 // Whether [p, p + bytes) is live memory of a device.
 API int emulator_holds(uint64_t p, uint64_t bytes) {

@@ -218,7 +218,8 @@ void finish_warp(Warp &w, int op, unsigned mask) {
         if (op >= WARP_INDEX && op <= WARP_XOR) {
             unsigned from = source_lane(op, l, lane.operand, lane.width);
             if (from > 31 || !(mask >> from & 1))
-                stop(719, "lane %u of %s reads lane %u, which is not in mask %#x (line %d)", l, kernel->name, from, mask, lane.line);
+                stop(719, "lane %u of %s reads lane %u, which is not in mask %#x (line %d)", l, kernel->name, from, mask,
+                     lane.line);
             lane.result = w.lanes[from].value;
         } else if (op == WARP_MATCH) {
             lane.result = 0;
@@ -237,7 +238,8 @@ uint64_t warp_sync(int line, int op, unsigned mask, uint64_t value, unsigned ope
     if (!(mask & bit)) stop(719, "lane %u of %s is not in its own mask %#x (line %d)", l, kernel->name, mask, line);
     if (here < 32 && mask >> here)
         stop(719, "mask %#x in %s names lanes that a block of %u threads lacks (line %d)", mask, kernel->name, em->count, line);
-    if (width > 32 || (width & (width - 1))) stop(719, "width %u in %s is not a power of two (line %d)", width, kernel->name, line);
+    if (width > 32 || (width & (width - 1)))
+        stop(719, "width %u in %s is not a power of two (line %d)", width, kernel->name, line);
     for (unsigned others = w.arrived & mask; others; others &= others - 1) {
         const Lane &o = w.lanes[__builtin_ctz(others)];
         if (o.mask != mask || o.line != line || o.op != op)

@@ -1,5 +1,6 @@
 // The memory of the emulated devices: host memory with margins that show writes past an end. BURN_EMULATED_GUARD=1 puts
 // each allocation before a page that nobody may touch, and takes freed ones away: then reads past an end show too.
+// BURN_EMULATED_STRICT=1 puts all into one region that only the driver and kernels may touch: the host faults there.
 #pragma once
 #include <stdint.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -36,7 +38,11 @@ struct Device {
 
 std::map<uintptr_t, Allocation> allocations;
 std::map<uintptr_t, size_t> freed; // for the message only
-bool guarded;
+bool guarded, strict;
+char *region;                   // of the strict mode
+std::map<size_t, size_t> holes; // offset: bytes
+int opened;
+constexpr size_t REGION = (size_t)8 << 30;
 uint64_t writes, checked; // kernels and copies so far, and when the margins were last looked at
 
 size_t rounded(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
@@ -45,6 +51,47 @@ size_t reserved_on(const Device &d) {
     size_t all = 0;
     for (auto &p : d.pools) all += p.first->reserved;
     return all;
+}
+
+// While one lives, memory can be touched. The caller holds the lock.
+struct Open {
+    static void change(bool open) {
+        if (strict && (open ? opened++ == 0 : --opened == 0))
+            mprotect(region, REGION, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    }
+    Open() { change(true); }
+    ~Open() { change(false); }
+};
+
+char *take_from_region(size_t bytes) {
+    for (auto it = holes.begin(); it != holes.end(); ++it)
+        if (it->second >= bytes) {
+            size_t at = it->first, rest = it->second - bytes;
+            holes.erase(it);
+            if (rest) holes[at + bytes] = rest;
+            return region + at;
+        }
+    return nullptr;
+}
+
+void give_to_region(char *p, size_t bytes) {
+    size_t at = (size_t)(p - region);
+    auto after = holes.lower_bound(at);
+    if (after != holes.end() && at + bytes == after->first) bytes += after->second, after = holes.erase(after);
+    if (after != holes.begin()) {
+        auto before = std::prev(after);
+        if (before->first + before->second == at) {
+            before->second += bytes;
+            return;
+        }
+    }
+    holes[at] = bytes;
+}
+
+void make_region() {
+    region = (char *)mmap(nullptr, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    strict = region != MAP_FAILED;
+    holes[0] = REGION;
 }
 
 // NULL where the device has no room. Fresh memory holds NaNs: nothing may rely on zeros.
@@ -58,7 +105,14 @@ char *take(Device &d, int number, Pool *pool, size_t bytes) {
     }
     Allocation a = {bytes, 0, nullptr, pool, number};
     char *p;
-    if (guarded) {
+    Open open;
+    if (strict) {
+        a.mapped = CANARY + room + CANARY;
+        a.base = take_from_region(a.mapped);
+        if (!a.base) return nullptr;
+        p = a.base + CANARY;
+        memset(p + room, CANARY_BYTE, CANARY);
+    } else if (guarded) {
         a.mapped = (room + CANARY + 4095) / 4096 * 4096 + 4096;
         a.base = (char *)mmap(nullptr, a.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (a.base == MAP_FAILED) return nullptr;
@@ -111,10 +165,12 @@ void release(Device &d, uintptr_t p) {
     a.pool->used -= rounded(a.bytes);
     if (guarded) {
         munmap(a.base, a.mapped);
-    } else {
-        memset((void *)p, 0xdd, a.bytes < 65536 ? a.bytes : 65536); // whoever reads it later finds no sense
-        free(a.base);
+        return;
     }
+    Open open;
+    memset((void *)p, 0xdd, a.bytes < 65536 ? a.bytes : 65536); // whoever reads it later finds no sense
+    if (strict) give_to_region(a.base, a.mapped);
+    else free(a.base);
 }
 
 // The live allocation that holds all of [p, p + bytes), or NULL.

@@ -2,6 +2,9 @@
 
 import ctypes
 import importlib.util
+import os
+import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -84,9 +87,9 @@ class Gpu:
 
 
 @pytest.fixture(scope="module")
-def env(tmp_path_factory):
+def env():
     """Where the stand-ins are."""
-    return emulator.build(tmp_path_factory.mktemp("emulator"))
+    return emulator.build()
 
 
 @pytest.fixture(scope="module")
@@ -334,6 +337,41 @@ def test_products_are_fused_with_sums(gpu, pycuda):
     exact = np.float64(a) * np.float64(a) - 1
     np.testing.assert_array_equal(gpu.get(p, 2, np.float32), [np.float32(exact), a * a + c])
     assert gpu.free(p) == 0
+
+
+USE_OF_MEMORY = """
+import ctypes, os, sys
+import numpy as np
+import pycuda.compiler
+from tests.emulator.test_emulator import SOURCE, Gpu
+
+gpu = Gpu(os.environ, pycuda.compiler.compile(SOURCE, no_extern_c=True, arch="sm_90", cache_dir=False))
+p, q = (gpu.put(np.arange(1000, dtype=np.float32)) for _ in range(2))
+assert gpu.launch("scale", 4, 256, q, p, ctypes.c_int64(1000), ctypes.c_float(2)) == 0
+np.testing.assert_array_equal(gpu.get(q, 1000, np.float32), np.arange(1000, dtype=np.float32) * 2)
+assert gpu.free(p) == 0
+print("freed", flush=True)
+gpu.launch("scale", 4, 256, q, p, ctypes.c_int64(1000), ctypes.c_float(2))
+print(*gpu.fault(), flush=True)
+ctypes.string_at(q.value, 1)
+"""
+
+
+@pytest.mark.parametrize("mode", ["GUARD", "STRICT"])
+def test_modes_that_find_more(device, env, mode):
+    done = subprocess.run(
+        [sys.executable, "-c", USE_OF_MEMORY],
+        cwd=emulator.HERE.parent.parent,
+        env=os.environ | env | {f"BURN_EMULATED_{mode}": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("freed\n"), done.stderr
+    if mode == "GUARD":
+        assert "700 illegal access at" in done.stdout and "in scale" in done.stdout
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == -signal.SIGSEGV
 
 
 def test_compile_error(pycuda):

@@ -8,6 +8,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc
 from libc.string cimport strcmp
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from burn._core.abi cimport *
 
 cdef extern from "device.h" nogil:
@@ -20,6 +21,7 @@ cdef extern from "device.h" nogil:
     ctypedef void *CUcontext
     ctypedef void *CUstream
     ctypedef void *CUmemoryPool
+    ctypedef void *CUfunction
     ctypedef struct cuda_device:
         int index, slot, refuse, poisoned
         CUcontext ctx
@@ -54,6 +56,10 @@ cdef extern from "device.h" nogil:
     int cuDeviceGetName(char *, int, int)
     int cuDeviceGetAttribute(int *, int, int)
     int cuModuleLoadData(CUmodule *, const void *)
+    int cuModuleGetFunction(CUfunction *, CUmodule, const char *)
+    int cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
+                       void **)
+    int cuStreamSynchronize(CUstream)
     int cuMemsetD8Async(uint64_t, unsigned char, size_t, CUstream)
     int cuMemGetInfo(size_t *, size_t *)
     int cuMemPoolGetAttribute(CUmemoryPool, int, void *)
@@ -334,6 +340,29 @@ def describe(int index):
 def launches(int index):
     """How many kernels and products were launched on a GPU."""
     return devices[index].launched
+
+
+def launch_cost(int index, const unsigned char[::1] module, str name, int n):
+    """Nanoseconds of host time of one bare launch of a kernel without parameters: the floor for benchmarks."""
+    cdef CUmodule loaded = NULL
+    cdef CUfunction f = NULL
+    cdef cuda_device *d = &devices[index]
+    cdef int i, rc, pushed = cuda_enter(d)
+    cdef timespec begin, end
+    kernel = name.encode()
+    rc = cuModuleLoadData(&loaded, &module[0])
+    if rc == 0:
+        rc = cuModuleGetFunction(&f, loaded, kernel)
+    clock_gettime(CLOCK_MONOTONIC, &begin)
+    for i in range(n):
+        if rc == 0:
+            rc = cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, d.stream, NULL, NULL)
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    cuStreamSynchronize(d.stream)
+    cuda_leave(pushed)
+    if rc:
+        raise RuntimeError(f"launch: {text_of(rc, True)}")
+    return (1e9 * (end.tv_sec - begin.tv_sec) + (end.tv_nsec - begin.tv_nsec)) / n
 
 
 def has_blas():

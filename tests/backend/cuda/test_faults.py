@@ -1,0 +1,170 @@
+"""What goes wrong on a GPU, each in a process of its own: faults, forks, exit, missing parts, broken caches and kernels."""
+
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("gpu")
+
+BEGIN = """
+import burn, numpy as np
+from burn import Device, Tensor
+from burn.errors import *
+device = Device.cuda()
+x = Tensor.ones([1000], device)
+x.sum().item()
+"""
+# A tensor over memory that is nobody's, as another library might hand it over by mistake.
+WILD = """
+class Wild:
+    __cuda_array_interface__ = {"shape": (1 << 20,), "typestr": "<f4", "data": (64, False), "version": 3}
+wild = Tensor.from_cuda_array(Wild(), device)
+"""
+
+
+@pytest.fixture
+def program(fresh_python):
+    """Runs a program after the common beginning."""
+
+    def run(text, **env):
+        return fresh_python(BEGIN + textwrap.dedent(text), **env)
+
+    return run
+
+
+def test_a_fault_names_the_ops_and_poisons_the_device(program):
+    out = program(
+        WILD
+        + """
+try:
+    y = x.exp(); z = wild + 1.0; w = z * 2.0
+    device.sync()
+except ExecutionError as e:
+    print(e.is_device_poisoned(), e)
+for call in (lambda: x + x, device.sync, device.flush, x.numpy, lambda: Tensor.ones([3], device)):
+    try:
+        call()
+    except DevicePoisonedError as e:
+        print(str(e).count(". "), e)
+"""
+    )
+    first, *later = out.splitlines()
+    assert first.startswith("True [") and "cuda:0 met CUDA_ERROR_ILLEGAL_ADDRESS" in first
+    assert "exp, add" in first or "op to blame is add" in first
+    assert len(later) == 5
+    assert all(
+        "cuda:0 is poisoned: CUDA_ERROR_ILLEGAL_ADDRESS" in line and "restart the process" in line for line in later
+    )
+
+
+def test_one_op_is_named_when_each_is_waited_for(program):
+    out = program(
+        WILD
+        + """
+y = x.exp()
+try:
+    z = wild * 3.0
+except ExecutionError as e:
+    print(e)
+""",
+        BURN_CUDA_SYNC="1",
+    )
+    assert "the op to blame is mul" in out
+
+
+def test_check_at_once(program):
+    out = program(
+        """
+        try:
+            x.select(0, Tensor.from_data([1000], device))
+        except IndexError as e:
+            print(e)
+        """,
+        BURN_CHECK="1",
+    )
+    assert "got 1000 at flat position 0" in out
+
+
+def test_a_forked_child_says_so(program):
+    out = program(
+        """
+        import os, sys
+        pid = os.fork()
+        if pid == 0:
+            for call in (lambda: x + x, x.numpy, Device.cuda, device.sync):
+                try:
+                    call()
+                except DeviceError as e:
+                    print(e)
+            print(Tensor.ones([2], Device.flex()).tolist())
+            sys.stdout.flush()
+            os._exit(0)
+        os.waitpid(pid, 0)
+        print((x + x).sum().item())
+        """
+    )
+    *child, cpu, parent = out.splitlines()
+    assert len(child) == 4 and all("forked child" in line and "spawn" in line for line in child)
+    assert cpu == "[1.0, 1.0]" and parent == "2000.0"
+
+
+def test_exit_is_clean_with_work_in_flight(program):
+    assert program("keep = [(x * i).exp() for i in range(50)]\nprint('done')") == "done"
+
+
+WARNED = """
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+"""
+
+
+def test_damaged_cache_is_made_again(program, fresh_python, tmp_path):
+    cache = {"BURN_CUDA_CACHE": str(tmp_path)}
+    program("", **cache)
+    files = sorted(tmp_path.iterdir())
+    assert files and all(path.suffix == ".cubin" for path in files)
+    whole = files[0].read_bytes()
+    for damaged in (whole[:100], whole[:-1] + bytes([whole[-1] ^ 1]), b""):
+        files[0].write_bytes(damaged)
+        out = fresh_python(WARNED + textwrap.indent(BEGIN, "    ") + "\nprint(len(seen), seen[0].message)", **cache)
+        assert out.startswith("1 [cuda]") and f"{files[0].name} is damaged and is made again" in out
+        assert files[0].read_bytes()[:45] == whole[:45] and files[0].stat().st_size > 100
+
+
+def test_cache_that_cannot_be_written(fresh_python, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    out = fresh_python(
+        WARNED + textwrap.indent(BEGIN, "    ") + "\nprint(len(seen), seen[0].message)",
+        BURN_CUDA_CACHE=str(tmp_path / "file" / "cache"),
+    )
+    assert out.startswith("1 [cuda] the cache of compiled kernels cannot be") and "BURN_CUDA_CACHE" in out
+
+
+def test_a_kernel_that_does_not_compile_is_named(fresh_python, tmp_path):
+    out = fresh_python(
+        """
+import shutil, sys
+from burn.backend.cuda import source
+where = sys.argv[-1] if len(sys.argv) > 1 else None
+"""
+        + f"""
+shutil.copytree(source.folder(), r"{tmp_path}/kernels")
+path = r"{tmp_path}/kernels/movement.cu"
+lines = open(path).read().splitlines()
+lines.append("this is no kernel;")
+open(path, "w").write("\\n".join(lines))
+import pathlib
+source.folder = lambda: pathlib.Path(r"{tmp_path}/kernels")
+from burn import Device, Tensor
+from burn.errors import ExecutionError
+try:
+    Tensor.ones([3], Device.cuda())
+except ExecutionError as e:
+    print(len(lines), e)
+""",
+        BURN_CUDA_CACHE=str(tmp_path / "cache"),
+    )
+    line, text = out.split(" ", 1)
+    assert "[cuda] movement does not compile" in text and "error" in text
+    assert f"cuda/movement.cu({line})" in text or f"cuda/movement.cu:{line}" in text
