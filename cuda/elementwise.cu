@@ -67,8 +67,8 @@ BINARY(gelu_approximate_bwd, FLOAT, y * gelu_approximate_slope(x))
 BINARY(silu_bwd, FLOAT, y * silu_slope(x))
 
 // ---- comparisons, bool, bits
-COMPARE(equal, ANY, same(x, y))
-COMPARE(not_equal, ANY, !same(x, y))
+COMPARE(equal, VALUE, same(x, y))
+COMPARE(not_equal, VALUE, !same(x, y))
 COMPARE(greater, NUMERIC, x > y)
 COMPARE(greater_equal, NUMERIC, x >= y)
 COMPARE(lower, NUMERIC, x < y)
@@ -83,24 +83,31 @@ BINARY(bitwise_or, INT, x | y)
 BINARY(bitwise_xor, INT, x ^ y)
 BINARY(powi, INT, int_power(x, y))
 
-// ---- ops that refuse values of y: what is refused, the error, the value that it shows
+// ---- ops that refuse values of y: what is refused, the error, the value that it shows. A thread reports the first it has met.
+#define NOWHERE 0x7fffffffffffffffll
 #define CHECKED(op, BAD, code, shown, ...) \
     struct of_##op { \
-        Error *err; \
-        i64 ticket; \
+        i64 *first, *value; \
         INLINE T operator()(i64 at, C x, C y) const { \
-            if (BAD) refuse(err, ticket, code, at, shown); \
+            if (BAD && at < *first) { \
+                *first = at; \
+                *value = shown; \
+            } \
             return down<T>(__VA_ARGS__); \
         } \
     }; \
     KERNEL(op##_flat, ELT_THREADS, (T *out, In<T> x, In<T> y, i64 n, Error *err, i64 ticket)) { \
-        flat(out, n, of_##op{err, ticket}, x, y); \
+        i64 first = NOWHERE, value = 0; \
+        flat(out, n, of_##op{&first, &value}, x, y); \
+        if (first != NOWHERE) report(err, ticket, code, first, value, 0); \
     } \
-    KERNEL(op##_strided, ELT_THREADS, (T *out, Strided<T> x, Strided<T> y, Tiles tiles, Error *err, i64 ticket)) { \
-        strided(out, tiles, of_##op{err, ticket}, x, y); \
+    KERNEL(op##_strided, ELT_THREADS, \
+           (T *out, GIVEN Strided<T> x, GIVEN Strided<T> y, GIVEN Tiles tiles, Error *err, i64 ticket)) { \
+        i64 first = NOWHERE, value = 0; \
+        strided(out, tiles, of_##op{&first, &value}, x, y); \
+        if (first != NOWHERE) report(err, ticket, code, first, value, 0); \
     }
 #if IS_INT
-CALLED void refuse(Error *err, i64 ticket, i32 code, i64 at, i64 value) { report(err, ticket, code, at, value, 0); }
 OP(div, INT) CHECKED(div, y == 0, ERR_ZERO_DIV, 0, quotient(x, y))
 OP(remainder, INT) CHECKED(remainder, y == 0, ERR_ZERO_DIV, 0, remainder_of(x, y))
 OP(bitwise_left_shift, INT) CHECKED(bitwise_left_shift, negative(y), ERR_SHIFT, (i64)y, left_shift(x, y))
@@ -113,7 +120,8 @@ struct of_mask_where { INLINE T operator()(i64, C x, u8 mask, C value) const { r
 KERNEL(mask_where_flat, ELT_THREADS, (T *out, In<T> x, In<u8> mask, In<T> value, i64 n)) {
     flat(out, n, of_mask_where(), x, mask, value);
 }
-KERNEL(mask_where_strided, ELT_THREADS, (T *out, Strided<T> x, Strided<u8> mask, Strided<T> value, Tiles tiles)) {
+KERNEL(mask_where_strided, ELT_THREADS,
+       (T *out, GIVEN Strided<T> x, GIVEN Strided<u8> mask, GIVEN Strided<T> value, GIVEN Tiles tiles)) {
     strided(out, tiles, of_mask_where(), x, mask, value);
 }
 
@@ -130,13 +138,14 @@ struct of_powf_scalar_bwd {
     INLINE T operator()(i64, C x, C g) const { return down<T>(power_slope(x, p, g)); }
 };
 KERNEL(powf_scalar_flat, ELT_THREADS, (T *out, In<T> x, i64 n, C exponent)) { flat(out, n, of_powf_scalar{exponent}, x); }
-KERNEL(powf_scalar_strided, ELT_THREADS, (T *out, Strided<T> x, Tiles tiles, C exponent)) {
+KERNEL(powf_scalar_strided, ELT_THREADS, (T *out, GIVEN Strided<T> x, GIVEN Tiles tiles, C exponent)) {
     strided(out, tiles, of_powf_scalar{exponent}, x);
 }
 KERNEL(powf_scalar_bwd_flat, ELT_THREADS, (T *out, In<T> x, In<T> g, i64 n, C exponent)) {
     flat(out, n, of_powf_scalar_bwd{exponent}, x, g);
 }
-KERNEL(powf_scalar_bwd_strided, ELT_THREADS, (T *out, Strided<T> x, Strided<T> g, Tiles tiles, C exponent)) {
+KERNEL(powf_scalar_bwd_strided, ELT_THREADS,
+       (T *out, GIVEN Strided<T> x, GIVEN Strided<T> g, GIVEN Tiles tiles, C exponent)) {
     strided(out, tiles, of_powf_scalar_bwd{exponent}, x, g);
 }
 #endif

@@ -61,7 +61,7 @@ template <> struct Converter<bf16> : HalfConverter<bf16> {};
     struct of_cast_##name { INLINE D operator()(i64, C x) const { return __VA_ARGS__; } }; \
     KERNEL(cast_##name##_flat, ELT_THREADS, (D *out, In<T> x, i64 n)) { flat(out, n, of_cast_##name(), x); }
 #define CAST_STRIDED(name, D) \
-    KERNEL(cast_##name##_strided, ELT_THREADS, (D *out, Strided<T> x, Tiles tiles)) { \
+    KERNEL(cast_##name##_strided, ELT_THREADS, (D *out, GIVEN Strided<T> x, GIVEN Tiles tiles)) { \
         strided(out, tiles, of_cast_##name(), x); \
     }
 // The less common destinations have no strided kernel: the launcher asks for a contiguous input.

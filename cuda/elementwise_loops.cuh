@@ -2,7 +2,7 @@
 // output; `at` is the flat position in the output.
 //   flat     inputs that are contiguous or one value: every thread moves a few 16-byte words
 //   strided  any other inputs: every thread makes a few short rows of the output, every block a tile; an input that runs down
-//            the columns (a transposed one) is read down the columns of the tile, and what a row leaves of a sector waits in L1
+//            the columns (a transposed one) goes through shared memory
 #pragma once
 #include "common.cuh"
 
@@ -11,7 +11,6 @@
 #define CALLED static __device__ __attribute__((noinline))
 
 #define ELT_THREADS 256
-#define ELT_ROWS 4  // of a thread of a strided kernel
 
 template <class... S> __device__ constexpr int widest() {
     int most = 0;
@@ -22,8 +21,6 @@ template <class... S> __device__ constexpr int widest() {
 template <class... S> __device__ constexpr int word_of() { return 16 / widest<S...>() < 8 ? 16 / widest<S...>() : 8; }
 // Words of every input that a thread of a flat kernel has under way.
 template <class... S> __device__ constexpr int words_of() { return widest<S...>() > 2 ? 2 : 1; }
-// The same in a strided kernel: the columns of a thread.
-template <class... S> __device__ constexpr int tile_word() { return widest<S...>() == 8 ? 2 : 4; }
 
 // ---- flat
 template <class S> INLINE S only(const In<S> &x) { return x.p ? *x.p : x.v; }
@@ -69,36 +66,70 @@ template <class O, class F, class... S> INLINE void flat(O *out, i64 n, const F 
 }
 
 // ---- strided
-// How an operand is read: one value, words along its rows, element by element.
-enum { READ_ONE, READ_WORDS, READ_EACH };
+// How an operand is read: one number of the host, element by element, words along its rows, words of a tile in shared memory
+// into which its columns were read.
+enum { READ_NUMBER, READ_EACH, READ_WORDS, READ_TURNED };
 // An input: its steps down the rows and across the columns, and along the axes outside the tiles.
 template <class S> struct Strided {
     const S *p;
     i64 down, across, step[6];
-    i64 read;
+    i32 read, room; // room: bytes of shared memory before its tile
     S v;
 };
-// The output, contiguous but for the order of its axes, cut into tiles. A thread's rows and columns are 2^down_gap and
-// 2^across_gap apart; 2^lanes threads stand side by side.
+// The output, contiguous but for the order of its axes, cut into tiles. 2^lanes threads stand side by side, the block's other
+// threads below them. A thread's columns are 2^across_gap apart; it takes `each` rows.
 struct Tiles {
     i64 rows, cols, down, step[6];
     u32 shape[6];
-    i32 ndim, lanes, down_gap, across_gap, words; // words: the output is written by words
+    i32 ndim, lanes, each, across_gap, words, turned; // words: the output is written by words
     u32 blocks_down, blocks_across;
 };
+// A parameter that stays in constant memory; the loop over axes would have it copied.
+#define GIVEN const __grid_constant__
 
-template <class S> struct Cursor { const Strided<S> &x; i64 at; };
+#define TURNED_LANES 16
+#define TURNED_ROWS 64
+// Place of an element in a tile: words change places within their row so that neither rows nor columns wait for one bank.
+template <int N> INLINE int place(int row, int col) {
+    return row * (TURNED_LANES * N) + ((col / N) ^ (row / 4 & 7)) * N + col % N;
+}
+// p: the tile's corner; neighbours lie down the columns. Beyond the last column that column is repeated.
+template <int N, class S> static __device__ __attribute__((noinline)) void
+read_tile(S *tile, const S *p, i64 across, i64 rows, i64 cols) {
+    if (rows >= TURNED_ROWS && cols >= TURNED_LANES * N && across % N == 0 && ((u64)p & (sizeof(S) * N - 1)) == 0) {
+        constexpr int HIGH = TURNED_ROWS / (8 * N);
+        int row = threadIdx.x % 8 * N, col = threadIdx.x / 8;
+        vec<S, N> held[4];
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            held[q] = *(const vec<S, N> *)(p + row + q % HIGH * (8 * N) + (col + q / HIGH * 32) * across);
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+#pragma unroll
+            for (int k = 0; k < N; k++) tile[place<N>(row + q % HIGH * (8 * N) + k, col + q / HIGH * 32)] = held[q].v[k];
+        return;
+    }
+    int row = threadIdx.x % TURNED_ROWS;
+#pragma unroll 4
+    for (int col = threadIdx.x / TURNED_ROWS; col < TURNED_LANES * N; col += ELT_THREADS / TURNED_ROWS)
+        if (row < rows) tile[place<N>(row, col)] = p[row + (col < cols ? col : cols - 1) * across];
+}
 
-template <int N, class S> INLINE vec<S, N> read_row(const Strided<S> &x, i64 at, const i32 (&col)[N]) {
+// Where a thread is in an operand, and how far its next row is.
+template <class S> struct Cursor {
+    const Strided<S> &x;
+    const S *at;
+    i64 next;
+};
+template <int N, class S> INLINE vec<S, N> read_row(const Cursor<S> &c, const i32 (&col)[N]) {
     vec<S, N> r;
-    if (x.read == READ_WORDS) return *(const vec<S, N> *)(x.p + at);
-    if (x.read == READ_EACH) {
+    if (c.x.read >= READ_WORDS) return *(const vec<S, N> *)c.at;
+    if (c.x.read == READ_EACH) {
 #pragma unroll
-        for (int b = 0; b < N; b++) r.v[b] = x.p[at + col[b] * x.across];
+        for (int b = 0; b < N; b++) r.v[b] = c.at[col[b] * c.x.across];
     } else {
-        S one = x.p ? *x.p : x.v;
 #pragma unroll
-        for (int b = 0; b < N; b++) r.v[b] = one;
+        for (int b = 0; b < N; b++) r.v[b] = c.x.v;
     }
     return r;
 }
@@ -115,17 +146,23 @@ INLINE void write_row(O *out, i64 at, const Tiles &t, const i32 (&col)[N], int c
     for (int b = 0; b < N; b++)
         if (b < cols) out[at + col[b]] = r.v[b];
 }
+template <int N, class S> INLINE void turn(const Cursor<S> &c, i64 rows, i64 cols) {
+    DYNAMIC_SHARED(char, tiles);
+    if (c.x.read == READ_TURNED) read_tile<N>((S *)(tiles + c.x.room), c.at, c.x.across, rows, cols);
+}
+template <int N, class S> INLINE void enter(Cursor<S> &c, int row, int col, int gap) {
+    DYNAMIC_SHARED(char, tiles);
+    if (c.x.read == READ_TURNED) c.at = (const S *)(tiles + c.x.room) + place<N>(row, col);
+    else c.at += row * c.x.down + col * c.x.across;
+    c.next = c.x.read == READ_TURNED ? TURNED_LANES * N : gap * c.x.down;
+}
 template <int N, class O, class F, class... S> INLINE void walk(O *out, const Tiles &t, const F &f, Cursor<S>... c) {
-    u32 block = blockIdx.x, across = block % t.blocks_across;
+    u32 block = blockIdx.x, across = block % t.blocks_across, lines = ELT_THREADS >> t.lanes;
     block /= t.blocks_across;
     u32 down = block % t.blocks_down;
     block /= t.blocks_down;
-    int lane = threadIdx.x & ((1 << t.lanes) - 1), line = threadIdx.x >> t.lanes;
-    i64 row = (i64)down * (ELT_THREADS * ELT_ROWS >> t.lanes) + (t.down_gap ? line : line * ELT_ROWS);
-    i64 first = (i64)across * (N << t.lanes) + (t.across_gap ? lane : lane * N);
-    if (row >= t.rows || first >= t.cols) return;
-    i64 at = row * t.down + first;
-    ((c.at = row * c.x.down + first * c.x.across), ...);
+    i64 row = (i64)down * (lines * t.each), first = (i64)across * (N << t.lanes), at = row * t.down + first;
+    ((c.at += row * c.x.down + first * c.x.across), ...);
 #pragma unroll 1
     for (int d = t.ndim - 1; d >= 0; d--) {
         u32 index = block % t.shape[d];
@@ -133,22 +170,35 @@ template <int N, class O, class F, class... S> INLINE void walk(O *out, const Ti
         at += index * t.step[d];
         ((c.at += index * c.x.step[d]), ...);
     }
+    if (t.turned) {
+        (turn<N>(c, t.rows - row, t.cols - first), ...);
+        __syncthreads();
+    }
+    // A thread's rows are neighbours in a tile, as places are alike there, and `lines` apart else.
+    int lane = threadIdx.x & ((1 << t.lanes) - 1), line = threadIdx.x >> t.lanes, gap = t.turned ? 1 : lines;
+    int here = t.across_gap ? lane : lane * N;
+    if (t.turned) line *= t.each;
+    row += line;
+    first += here;
+    if (row >= t.rows || first >= t.cols) return;
+    at += line * t.down + here;
+    (enter<N>(c, line, here, gap), ...);
     i64 left = (t.cols - first + (1 << t.across_gap) - 1) >> t.across_gap;
     int cols = left < N ? (int)left : N;
     i32 col[N]; // where fewer columns are left, the last one is read and computed again
 #pragma unroll
     for (int b = 0; b < N; b++) col[b] = (b < cols ? b : cols - 1) << t.across_gap;
 #pragma unroll 1
-    for (int a = 0; a < ELT_ROWS; a++) {
+    for (int a = 0; a < t.each; a++) {
         if (row >= t.rows) break;
-        write_row<N>(out, at, t, col, cols, f, read_row<N>(c.x, c.at, col)...);
-        row += 1 << t.down_gap;
-        at += t.down << t.down_gap;
-        ((c.at += c.x.down << t.down_gap), ...);
+        write_row<N>(out, at, t, col, cols, f, read_row<N>(c, col)...);
+        row += gap;
+        at += gap * t.down;
+        ((c.at += c.next), ...);
     }
 }
 template <class O, class F, class... S> INLINE void strided(O *out, const Tiles &t, const F &f, const Strided<S> &...x) {
-    walk<tile_word<O, S...>()>(out, t, f, Cursor<S>{x, 0}...);
+    walk<word_of<O, S...>()>(out, t, f, Cursor<S>{x, x.p, 0}...);
 }
 
 // ---- makers: the two kernels of an op. The expression sees x, y, z in the compute type.
@@ -172,19 +222,24 @@ template <class O, class F, class... S> INLINE void strided(O *out, const Tiles 
 #else
 #define IF_BOOL(...)
 #endif
+#if DTYPE == DT_BOOL_U32
+#define IF_VALUE(...)
+#else
+#define IF_VALUE(...) __VA_ARGS__
+#endif
 #define IF_ANY(...) __VA_ARGS__
 
 #define KERNELS1(op, O, X) \
     KERNEL(op##_flat, ELT_THREADS, (O *out, In<X> x, i64 n)) { flat(out, n, of_##op(), x); } \
-    KERNEL(op##_strided, ELT_THREADS, (O *out, Strided<X> x, Tiles tiles)) { strided(out, tiles, of_##op(), x); }
+    KERNEL(op##_strided, ELT_THREADS, (O *out, GIVEN Strided<X> x, GIVEN Tiles tiles)) { strided(out, tiles, of_##op(), x); }
 #define KERNELS2(op, O, X, Y) \
     KERNEL(op##_flat, ELT_THREADS, (O *out, In<X> x, In<Y> y, i64 n)) { flat(out, n, of_##op(), x, y); } \
-    KERNEL(op##_strided, ELT_THREADS, (O *out, Strided<X> x, Strided<Y> y, Tiles tiles)) { \
+    KERNEL(op##_strided, ELT_THREADS, (O *out, GIVEN Strided<X> x, GIVEN Strided<Y> y, GIVEN Tiles tiles)) { \
         strided(out, tiles, of_##op(), x, y); \
     }
 #define KERNELS3(op, O, X, Y, Z) \
     KERNEL(op##_flat, ELT_THREADS, (O *out, In<X> x, In<Y> y, In<Z> z, i64 n)) { flat(out, n, of_##op(), x, y, z); } \
-    KERNEL(op##_strided, ELT_THREADS, (O *out, Strided<X> x, Strided<Y> y, Strided<Z> z, Tiles tiles)) { \
+    KERNEL(op##_strided, ELT_THREADS, (O *out, GIVEN Strided<X> x, GIVEN Strided<Y> y, GIVEN Strided<Z> z, GIVEN Tiles tiles)) { \
         strided(out, tiles, of_##op(), x, y, z); \
     }
 #define MAKE1(op, O, ...) \

@@ -39,6 +39,7 @@ INLINE C m_floor(C x) { return FN(floor)(x); }
 INLINE C m_ceil(C x) { return FN(ceil)(x); }
 INLINE C m_trunc(C x) { return FN(trunc)(x); }
 INLINE C m_sqrt(C x) { return FN(sqrt)(x); }
+INLINE bool negative(C x) { return x < 0; }
 INLINE bool is_infinite(C x) { return m_abs(x) == C(INFINITY); }
 INLINE bool is_finite_number(C x) { return m_abs(x) < C(INFINITY); }
 
@@ -161,7 +162,7 @@ CALLED C int_power(C x, C e) {
 }
 #endif
 
-INLINE C sign_of(C x) { return C((x > C(0)) - (x < C(0))); }
+INLINE C sign_of(C x) { return C((x > C(0)) - negative(x)); }
 #if IS_BOOL
 INLINE bool same(C x, C y) { return (x != 0) == (y != 0); }
 #else

@@ -10,17 +10,38 @@ OP(bernoulli, ANY)
 #define THREADS 256
 
 struct Words { u32 w[4]; };
-INLINE Words philox(u64 seed, u64 counter) {
-    u32 a = (u32)counter, b = (u32)(counter >> 32), c = 0, d = 0, k0 = (u32)seed, k1 = (u32)(seed >> 32);
+struct Keys { u32 left[10], right[10]; };
+INLINE Keys keys_of(u64 seed) {
+    Keys k;
 #pragma unroll
     for (int round = 0; round < 10; round++) {
-        u64 left = (u64)a * 0xd2511f53u, right = (u64)c * 0xcd9e8d57u;
-        a = (u32)(right >> 32) ^ b ^ k0;
-        c = (u32)(left >> 32) ^ d ^ k1;
-        b = (u32)right;
-        d = (u32)left;
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
+        k.left[round] = (u32)seed + round * 0x9e3779b9u;
+        k.right[round] = (u32)(seed >> 32) + round * 0xbb67ae85u;
+#ifndef BURN_EMULATED
+        asm("" : "+r"(k.left[round]), "+r"(k.right[round])); // stays in registers, else every counter adds again
+#endif
+    }
+    return k;
+}
+// Both halves of a product. Written as one of 64 bits, the compiler adds a zero to each upper half.
+INLINE void multiply(u32 a, u32 b, u32 &high, u32 &low) {
+#ifndef BURN_EMULATED
+    asm("{\n.reg .b64 both;\nmul.wide.u32 both, %2, %3;\nmov.b64 {%0, %1}, both;\n}" : "=r"(low), "=r"(high) : "r"(a), "r"(b));
+#else
+    u64 both = (u64)a * b;
+    high = (u32)(both >> 32);
+    low = (u32)both;
+#endif
+}
+INLINE Words philox(const Keys &keys, u64 counter) {
+    u32 a = (u32)counter, b = (u32)(counter >> 32), c = 0, d = 0, left, right;
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        u32 x = b ^ keys.left[round], y = d ^ keys.right[round];
+        multiply(a, 0xd2511f53u, left, d);
+        multiply(c, 0xcd9e8d57u, right, b);
+        a = right ^ x;
+        c = left ^ y;
     }
     Words r = {{a, b, c, d}};
     return r;
@@ -28,16 +49,21 @@ INLINE Words philox(u64 seed, u64 counter) {
 
 // Calls make(words, values) for every counter and stores the N values; the output is aligned.
 template <int N, class F> INLINE void draw(T *out, i64 n, u64 seed, u64 offset, const F &make) {
-    i64 step = (i64)gridDim.x * THREADS, blocks = (n + N - 1) / N;
-    for (i64 i = (i64)blockIdx.x * THREADS + threadIdx.x; i < blocks; i += step) {
-        vec<T, N> v;
-        make(philox(seed, offset + (u64)i), v.v);
-        if (i * N + N <= n) {
-            *(vec<T, N> *)(out + i * N) = v;
+    typedef vec<T, N> word;
+    i64 step = (i64)gridDim.x * THREADS, first = (i64)blockIdx.x * THREADS + threadIdx.x;
+    Keys keys = keys_of(seed);
+    u64 counter = offset + (u64)first;
+    word *p = (word *)out + first, *end = (word *)out + (n + N - 1) / N, *part = (word *)out + n / N;
+#pragma unroll 1
+    for (; p < end; p += step, counter += (u64)step) {
+        word v;
+        make(philox(keys, counter), v.v);
+        if (p != part) {
+            *p = v;
         } else {
 #pragma unroll
             for (int k = 0; k < N; k++)
-                if (i * N + k < n) out[i * N + k] = v.v[k];
+                if (k < n % N) ((T *)p)[k] = v.v[k];
         }
     }
 }
@@ -62,7 +88,7 @@ KERNEL(uniform, THREADS, (T *out, i64 n, C low, C range, C top, u64 seed, u64 of
             C u = unit_float(r.w[k]);
 #endif
             u = affine(u, range, low);
-            v[k] = down<T>(u < top ? u : top);
+            v[k] = down<T>(sizeof(C) == 8 ? (C)fmin(u, top) : (C)fminf(u, top));
         }
     });
 }
@@ -91,24 +117,37 @@ INLINE float log_of(float x) {
     r = fmaf(r, s, m);
     return fmaf((float)k, 0x1.62e43p-24f, r);
 }
-// Cosine and sine of 2 pi k / 2^24: the nearest quarter turn comes off exactly, the rest is at most pi/4.
-INLINE void turn_cos_sin(i32 k, float &cosine, float &sine) {
-    i32 q = (k + (1 << 21)) >> 22;
-    float f = (float)(k - q * (1 << 22));
-    float t = fmaf(f, 0x1.921fb6p-22f, __fmul_rn(f, -0x1.777a5cp-47f)), z = __fmul_rn(t, t);
+// Cosine and sine of 2 pi k / 2^24, k the upper bits of the word: the nearest quarter turn comes off exactly, the rest is at
+// most pi/4. Shifted by two the word is what is left of it, as a signed number.
+INLINE void turn_cos_sin(u32 word, float &cosine, float &sine) {
+    u32 quarter = word + 0x20000000u; // in the upper two bits
+    float f = (float)(i32)(word << 2 & 0xfffffc00u);
+    float t = fmaf(f, 0x1.921fb6p-32f, __fmul_rn(f, -0x1.777a5cp-57f)), z = __fmul_rn(t, t);
     float s = fmaf(z, -1.9515295891e-4f, 8.3321608736e-3f);
     s = fmaf(z, s, -1.6666654611e-1f);
     s = fmaf(__fmul_rn(z, t), s, t);
     float c = fmaf(z, 2.443315711809948e-5f, -1.388731625493765e-3f);
     c = fmaf(z, c, 4.166664568298827e-2f);
     c = fmaf(__fmul_rn(z, z), c, fmaf(-z, .5f, 1.f));
-    bool odd = q & 1; // sine and cosine change places at odd quarters
-    cosine = __uint_as_float(__float_as_uint(odd ? s : c) ^ ((u32)((q + 1) & 2) << 30));
-    sine = __uint_as_float(__float_as_uint(odd ? c : s) ^ ((u32)(q & 2) << 30));
+    bool odd = quarter & 0x40000000u; // sine and cosine change places at odd quarters
+    cosine = __uint_as_float(__float_as_uint(odd ? s : c) ^ ((quarter + 0x40000000u) & 0x80000000u));
+    sine = __uint_as_float(__float_as_uint(odd ? c : s) ^ (quarter & 0x80000000u));
+}
+// The root of 0 or of a number that is neither tiny nor huge: sqrtf without its other cases.
+INLINE float root(float x) {
+#ifndef BURN_EMULATED
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(fmaxf(x, 0x1p-60f)));
+    float s = __fmul_rn(x, y);
+    return fmaf(fmaf(-s, s, x), __fmul_rn(y, .5f), s);
+#else
+    return sqrtf(x);
+#endif
 }
 INLINE void normal_pair(u32 first, u32 second, float mean, float std, T *v) {
-    float u = (float)((i32)(first >> 8) + 1) * 0x1p-24f, cosine, sine, radius = sqrtf(__fmul_rn(log_of(u), -2.f));
-    turn_cos_sin((i32)(second >> 8), cosine, sine);
+    float u = fmaf((float)(i32)(first >> 8), 0x1p-24f, 0x1p-24f), cosine, sine; // exact
+    float radius = root(__fmul_rn(log_of(u), -2.f));
+    turn_cos_sin(second, cosine, sine);
     v[0] = down<T>(affine(__fmul_rn(radius, cosine), std, mean));
     v[1] = down<T>(affine(__fmul_rn(radius, sine), std, mean));
 }

@@ -77,7 +77,9 @@ template <int K> INLINE void write_row(T *out, const Row<K> &r, int n, int lane,
             if (k * lanes + lane < n) out[k * lanes + lane] = r.v[k];
     }
 }
-INLINE bool whole_words(const T *a, const T *b, const T *c, i64 n) { return (((u64)a | (u64)b | (u64)c) & 15) == 0 && n % WORD == 0; }
+INLINE bool whole_words(const T *a, const T *b, const T *c, i64 n) {
+    return (((u64)a | (u64)b | (u64)c) & 15) == 0 && n % WORD == 0;
+}
 
 template <int K, bool LOG> INLINE void forward_row(T *out, const T *x, i64 outer, int n, int lanes) {
     __shared__ C room[2][32];
@@ -234,7 +236,10 @@ template <bool LOG> INLINE void forward_columns(T *out, const T *x, i64 n, i64 i
     }
     C scale = LOG ? m_log(r.sum) : C(1) / r.sum;
 #pragma unroll 4
-    for (i64 i = line; live && i < n; i += lines) out[start + i * inner] = down<T>(result<LOG>(up(x[start + i * inner]), r, scale));
+    for (i64 i = line; live && i < n; i += lines) {
+        i64 at = start + i * inner;
+        out[at] = down<T>(result<LOG>(up(x[at]), r, scale));
+    }
 }
 template <bool LOG> INLINE void backward_columns(T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles) {
     __shared__ C sums[16][33];
@@ -259,7 +264,9 @@ template <bool LOG> INLINE void backward_columns(T *out, const T *y, const T *g,
 #define MIDDLE (IS_HALF ? 2 : 4)
 #define LARGE (IS_HALF ? 4 : 8)
 #define MAKE(op, LOG) \
-    KERNEL(op##_small, 128, (T *out, const T *x, i64 outer, i64 n, i32 lanes)) { forward_row<1, LOG>(out, x, outer, n, lanes); } \
+    KERNEL(op##_small, 128, (T *out, const T *x, i64 outer, i64 n, i32 lanes)) { \
+        forward_row<1, LOG>(out, x, outer, n, lanes); \
+    } \
     KERNEL(op##_middle, 256, (T *out, const T *x, i64 outer, i64 n, i32 lanes)) { \
         forward_row<MIDDLE, LOG>(out, x, outer, n, lanes); \
     } \

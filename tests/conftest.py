@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+os.environ.setdefault("BURN_DEVICE", "flex")  # what is no test of a GPU does not depend on there being one
 
 
 def pytest_report_header(config):

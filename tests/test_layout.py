@@ -8,6 +8,8 @@ import re
 import pytest
 
 from burn._ops import OPS
+from burn.backend.cuda import source
+from burn.backend.cuda.lacks import LACKS
 from burn.backend.flex import available_levels
 from burn.backend.ndarray import KERNELS
 from tests.conftest import ROOT
@@ -192,3 +194,78 @@ def test_ndarray_has_no_kernel_without_an_op():
 
 def test_every_op_is_of_a_known_family():
     assert {op.family for op in OPS.values()} == set(FAMILIES)
+
+
+# CUDA: the kernels are text, so all of this holds without a GPU.
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_cuda_has_the_kernels_of_the_cpu(family):
+    """Each kernel of the CPU for each dtype is announced in cuda/<family>.cu or stands in the list of what CUDA lacks."""
+    cpu = set(rows_of(available_levels()[0], family))
+    cuda = set(source.rows(family))
+    lacking = {(name, dtype) for name, dtype in cpu if name in LACKS}
+    assert cuda - cpu == set(), "CUDA takes dtypes that the CPU refuses"
+    assert cpu - cuda == lacking, "neither in cuda/ nor in LACKS"
+    assert not set(LACKS) & {name for name, _ in cuda}, "LACKS names a kernel that is there"
+
+
+def parameters(text):
+    """(type, name) of each parameter of a C parameter list."""
+    found = []
+    for part in re.sub(r"<[^<>]*>", "", text.replace("\\", " ")).split(","):
+        name = re.search(r"(\w+)\s*$", part)
+        if name:
+            found.append((part[: name.start()].strip(), name[1]))
+    return found
+
+
+def cuda_kernels(family):
+    """(name, parameters) of each kernel written out in a .cu file and the files that it includes."""
+    text = source.expanded(f"{family}.cu")
+    for match in re.finditer(r"^ *KERNEL\(([\w#]+), \w+,[\s\\]*\(", text, re.M):
+        depth, end = 1, match.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        yield match[1], parameters(text[match.end() : end - 1])
+
+
+def cpu_order(family):
+    """For each adapter of a kernel module: its op, and the names of its results, operands and numbers in order."""
+    text = (BURN / "_core" / f"{family}.pyx").read_text()
+    externs = {
+        name: [n for kind, n in parameters(listed) if "*" not in kind]
+        for name, listed in re.findall(r"^    int (\w+)\((.*?)\)(?: noexcept)?$", text, re.M | re.S)
+    }
+    operand = r"const burn_buf \*(\w+)"
+    adapter = rf"cdef int (\w+?)(?:_fwd)?\({operand}, {operand}, .*?noexcept nogil:\n(.*?)(?=\ncdef|\n\n\n)"
+    for op, out, ins, body in re.findall(adapter, text, re.S):
+        called = [name for name in re.findall(r"(\w+)\(", body) if name in externs]
+        yield op, [out, *ins.split("_"), *(externs[called[0]] if called else [])]
+
+
+HOW_STORED = {"size", "wide"}  # of an element and of an index
+# A CUDA kernel gets what the CPU's works out from these itself.
+WORKED_OUT = {"high": ("range", "top"), "p": ("threshold",)}
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f != "elementwise"])
+def test_cuda_parameters_come_in_the_order_of_the_cpu(family):
+    """Results first, then operands, then numbers; the names that both have in the same order."""
+    order = dict(cpu_order(family))
+    seen = 0
+    for name, listed in cuda_kernels(family):
+        if "__VA_ARGS__" in {n for _, n in listed}:
+            continue  # a macro's list: each use of it is one line below
+        kinds = ["out" if "*" in t and "const" not in t and "Error" not in t else "in" if "*" in t or "In" in t else "number"
+                 for t, _ in listed if "Error" not in t]  # fmt: skip
+        assert kinds[0] == "out", name
+        ops = [op for op in order if name.startswith(op)]
+        if ops:
+            words = [word for word in order[max(ops, key=len)] if word not in HOW_STORED]
+            wanted = [n for word in words for n in (word, *WORKED_OUT.get(word, ()))]
+            shared = [n for _, n in listed if n in wanted]
+            assert shared == [n for n in wanted if n in shared], (name, shared, wanted)
+            seen += 1
+    assert seen or family in ("reduce", "softmax"), "no kernel was recognised"  # those are macros over the op's name

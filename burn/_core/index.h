@@ -347,7 +347,7 @@ static void scatter_task(void *ctx, int64_t task) {
 
 /* out[o, idx, c] (mode)= values[o, j, c], with idx[o, j, c], or idx[j] where shared */
 static int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared,
-                   enum scatter_mode mode, int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a) {
+                   int64_t outer, int64_t n, int64_t inner, int64_t k, enum scatter_mode mode, burn_args *a) {
     int64_t count = outer * k * inner;
     int bools = dtype == DT_BOOL || dtype == DT_BOOL_U8 || dtype == DT_BOOL_U32;
     int status = check_indices(idx, wide, shared ? k : count, n, a);

@@ -17,8 +17,8 @@ cdef extern from "index.h" nogil:
                int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
     int select_rows(const void *x, const void *idx, void *out, int size, int wide,
                     int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
-    int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared, scatter_mode mode,
-                int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
+    int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared,
+                int64_t outer, int64_t n, int64_t inner, int64_t k, scatter_mode mode, burn_args *a)
 
 
 cdef int gather_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
@@ -32,12 +32,12 @@ cdef int select_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) no
 cdef int scatter_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
     """`out` comes with the target's values."""
     return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 0,
-                   <scatter_mode>a.i[4], a.i[0], a.i[1], a.i[2], a.i[3], a)
+                   a.i[0], a.i[1], a.i[2], a.i[3], <scatter_mode>a.i[4], a)
 
 cdef int select_assign_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
     """`out` comes with the target's values."""
     return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 1,
-                   <scatter_mode>a.i[4], a.i[0], a.i[1], a.i[2], a.i[3], a)
+                   a.i[0], a.i[1], a.i[2], a.i[3], <scatter_mode>a.i[4], a)
 
 
 cdef burn_row rows[64]

@@ -427,7 +427,7 @@ static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, 
 }
 
 /* two passes: means as doubles, then squares of what is left; over n - correction, NaN where that leaves nothing */
-static int reduce_var(int dtype, const void *x, void *out, double correction, int64_t outer, int64_t n, int64_t inner,
+static int reduce_var(int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, double correction,
                       burn_args *a) {
     int64_t bytes = outer * inner * (int64_t)sizeof(double);
     if (bytes == 0) return BURN_OK;

@@ -18,8 +18,8 @@ cdef extern from "reduce.h" nogil:
                        int64_t outer, int64_t n, int64_t inner, burn_args *a)
     int reduce_flags(reduce_op op, int dtype, const void *x, void *out, int out_dtype,
                      int64_t outer, int64_t n, int64_t inner, burn_args *a)
-    int reduce_var(int dtype, const void *x, void *out, double correction,
-                   int64_t outer, int64_t n, int64_t inner, burn_args *a)
+    int reduce_var(int dtype, const void *x, void *out,
+                   int64_t outer, int64_t n, int64_t inner, double correction, burn_args *a)
 
 
 cdef int sum_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
@@ -32,7 +32,7 @@ cdef int prod_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept
     return reduce_values(RED_PROD, x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a)
 
 cdef int var_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_var(x.dtype, x.p, out.p, a.f[0], a.i[0], a.i[1], a.i[2], a)
+    return reduce_var(x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a.f[0], a)
 
 cdef int max_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
     return reduce_values(RED_MAX, x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a)

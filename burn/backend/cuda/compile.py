@@ -13,6 +13,7 @@ from burn.tensor.dtype import DType
 __all__ = ["compile_module", "image", "nvcc", "toolkit"]
 
 OPTIONS = ["-std=c++17", "-O3"]
+PARALLEL = (12, 4)  # toolkits from here on spread one module over the processors; what they make is the same
 
 _log = logging.getLogger("burn.cuda")
 
@@ -60,10 +61,12 @@ def compile_module(family, code, arch):
         )
     from pycuda import compiler, driver
 
+    version = tuple(int(part) for part in (toolkit() or "0").split(".")[:2])
+    options = [*OPTIONS, "-split-compile=0"] if version >= PARALLEL else OPTIONS
     try:
         return bytes(
             compiler.compile(
-                source.text(family, code), nvcc=path, options=OPTIONS, no_extern_c=True, arch=arch, cache_dir=False
+                source.text(family, code), nvcc=path, options=options, no_extern_c=True, arch=arch, cache_dir=False
             )
         )
     except driver.CompileError as e:

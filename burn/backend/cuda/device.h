@@ -63,6 +63,7 @@ typedef struct { const char *op; burn_kernel fn; int32_t flags; } cuda_launcher;
 
 static cuda_device devices[CUDA_DEVICES];
 static int cuda_forked;
+static int cuda_exact; /* BURN_CUDA_EXACT=1: no rounding, nothing kept, so that memory checkers see every byte too far */
 
 /* Set by launch.pyx; they take the interpreter's lock, leave an exception with the core and return BURN_ERR_RAISED. */
 static int (*cuda_raise)(cuda_device *d, int code, const char *what, size_t bytes);
@@ -100,6 +101,10 @@ static int cuda_fail(cuda_device *d, CUresult rc, const char *what, size_t bytes
 
 /* ---- memory */
 static int cuda_class(size_t bytes, size_t *rounded) {
+    if (cuda_exact) {
+        *rounded = bytes ? bytes : 1;
+        return -1;
+    }
     if (bytes > CUDA_SHELF_BYTES) {
         *rounded = (bytes + ((size_t)2 << 20) - 1) & ~(((size_t)2 << 20) - 1);
         return -1;
@@ -354,6 +359,8 @@ static CUresult cuda_open(int index, int sync_each) {
     d->index = index;
     d->slot = CUDA_FIRST_SLOT + index;
     d->sync_each = sync_each;
+    const char *exact = getenv("BURN_CUDA_EXACT");
+    cuda_exact = exact && *exact && *exact != '0';
     int pushed = cuda_enter(d);
     memset(&props, 0, sizeof props);
     props.allocation = props.location.kind = 1;

@@ -13,7 +13,7 @@ from burn._core.abi cimport *
 
 cdef extern from "device.h" nogil:
     enum:
-        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, POOL_RESERVED, POOL_USED
+        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, POOL_RESERVED, POOL_USED
     ctypedef struct cuda_error:
         int64_t ticket, position, value, size
         int32_t code
@@ -179,7 +179,7 @@ def load_driver():
     if missing != NULL:
         return missing.decode(), 0
     rc = cuInit(0)
-    if rc:
+    if rc and rc != CUDA_NO_DEVICE:
         return f"cuInit: {text_of(rc, True)}", 0
     cuDriverGetVersion(&version)
     return None, version
@@ -281,6 +281,8 @@ def make_table(int index, str family, list names):
         rows[n].row.name = keep(op)
         rows[n].row.dtype = dtype
         rows[n].row.flags = l.flags
+        if family == "elementwise" and dtype <= DT_BF16:
+            rows[n].row.flags &= ~ROW_TICKET   # no float is a wrong operand
         rows[n].row.fn = l.fn
         rows[n].dev = d
         rows[n].unit = &units[dtype]

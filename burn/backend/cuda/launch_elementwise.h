@@ -4,15 +4,16 @@
 #include "device.h"
 
 #define ELT_THREADS 256
-#define ELT_ROWS 4
-enum { ELT_READ_ONE, ELT_READ_WORDS, ELT_READ_EACH };
+#define ELT_TURNED_LANES 4  /* log2 of the threads side by side of a tile in shared memory */
+#define ELT_TURNED_ROWS 64
+enum { ELT_READ_NUMBER, ELT_READ_EACH, ELT_READ_WORDS, ELT_READ_TURNED };
 
 /* Twins of Strided and Tiles in cuda/elementwise_loops.cuh. */
-typedef struct { const void *p; int64_t down, across, step[6], read; char v[8]; } elt_strided;
+typedef struct { const void *p; int64_t down, across, step[6]; int32_t read, room; char v[8]; } elt_strided;
 typedef struct {
     int64_t rows, cols, down, step[6];
     uint32_t shape[6];
-    int32_t ndim, lanes, down_gap, across_gap, words;
+    int32_t ndim, lanes, each, across_gap, words, turned;
     uint32_t blocks_down, blocks_across;
 } elt_tiles;
 
@@ -32,6 +33,9 @@ static inline int elt_widest(const elt_call *c) {
     return most;
 }
 
+/* Elements that a thread moves at once. */
+static inline int elt_word(int widest) { return 16 / widest < 8 ? 16 / widest : 8; }
+
 static inline int elt_flat(const elt_call *c, cuda_row *r, const int64_t *step) {
     cuda_in x[3];
     void *params[8], *out = c->out->p;
@@ -50,9 +54,12 @@ static inline int elt_flat(const elt_call *c, cuda_row *r, const int64_t *step) 
     params[k++] = &n;
     params[k++] = c->extra[0];
     params[k++] = c->extra[1];
-    int64_t block = ELT_THREADS * (16 / most < 8 ? 16 / most : 8) * (most > 2 ? 2 : 1);
+    int64_t block = ELT_THREADS * elt_word(most) * (most > 2 ? 2 : 1);
     return launch(r, f, (unsigned)((n + block - 1) / block), 1, ELT_THREADS, 0, params);
 }
+
+/* An input that runs along the rows' axis, not along the last one. */
+static inline int elt_turned(int64_t down, int64_t across) { return down == 1 && across != 0 && across != 1; }
 
 /* Axes of an output, outermost first, neighbours merged; step[3] is the output's. */
 typedef struct { int nd; int64_t dim[BURN_MAX_RANK], step[4][BURN_MAX_RANK]; } elt_axes;
@@ -90,7 +97,7 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
     elt_tiles t;
     elt_strided s[3];
     void *params[8], *out = c->out->p;
-    int k = 0, n_in = c->n_in, plain, turned = 0, row = -1, word = elt_widest(c) == 8 ? 2 : 4;
+    int k = 0, n_in = c->n_in, plain, turned = 0, row = -1, word = elt_word(elt_widest(c)), shared = 0;
     elt_collapse(c, &x);
     int last = x.nd - 1;
     plain = x.nd <= 1;
@@ -108,7 +115,7 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
     for (int d = 0; d < last; d++) {
         if (row < 0 || (!turned && x.dim[d] > x.dim[row])) row = d;
         for (int j = 0; j < n_in; j++)
-            if (x.step[j][d] == 1 && x.step[j][last] != 1 && x.dim[d] > 1 && (!turned || x.dim[d] > x.dim[row])) {
+            if (elt_turned(x.step[j][d], x.step[j][last]) && (!turned || x.dim[d] > x.dim[row])) {
                 row = d;
                 turned = 1;
             }
@@ -118,21 +125,25 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
     t.rows = row < 0 ? 1 : x.dim[row];
     t.down = row < 0 ? 0 : x.step[3][row];
     t.words = t.cols % word == 0;
-    int words = t.words;
+    t.turned = turned = turned && t.rows >= 16 && t.cols >= 16;
     for (int j = 0; j < n_in; j++) {
         const burn_buf *b = &c->in[j];
-        int whole = t.words && ((uintptr_t)b->p & (uintptr_t)(word * DT_SIZE[b->dtype] - 1)) == 0, any = 0;
+        int whole = t.words && ((uintptr_t)b->p & (uintptr_t)(word * DT_SIZE[b->dtype] - 1)) == 0;
+        int n = 0, size = DT_SIZE[b->dtype];
         s[j].p = b->host ? NULL : b->p;
         s[j].across = x.step[j][last];
         s[j].down = row < 0 ? 0 : x.step[j][row];
-        int n = 0;
-        for (int d = 0; d <= last; d++) {
-            any |= x.step[j][d] != 0;
-            if (d != last) whole = whole && x.step[j][d] % word == 0;
-            if (d != last && d != row) s[j].step[n++] = x.step[j][d];
+        for (int d = 0; d < last; d++) {
+            whole = whole && x.step[j][d] % word == 0;
+            if (d != row) s[j].step[n++] = x.step[j][d];
         }
-        s[j].read = !any ? ELT_READ_ONE : whole && s[j].across == 1 ? ELT_READ_WORDS : ELT_READ_EACH;
-        if (b->host) memcpy(s[j].v, b->p, DT_SIZE[b->dtype]);
+        s[j].read = b->host ? ELT_READ_NUMBER : whole && s[j].across == 1 ? ELT_READ_WORDS : ELT_READ_EACH;
+        if (turned && elt_turned(s[j].down, s[j].across)) {
+            s[j].read = ELT_READ_TURNED;
+            s[j].room = shared;
+            shared += (ELT_TURNED_ROWS * word << ELT_TURNED_LANES) * size;
+        }
+        if (b->host) memcpy(s[j].v, b->p, size);
     }
     int64_t blocks = 1;
     for (int d = 0; d < last; d++) {
@@ -141,10 +152,11 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
         t.step[t.ndim++] = x.step[3][d];
         if (x.dim[d] > INT32_MAX || (blocks *= x.dim[d]) > INT32_MAX) return BURN_ERR_STRIDES;
     }
-    t.lanes = elt_log2((t.cols + word - 1) / word, turned ? 3 : 8);
-    t.down_gap = turned ? 0 : 8 - t.lanes;
-    t.across_gap = words ? 0 : t.lanes;
-    int64_t tall = (ELT_THREADS * ELT_ROWS) >> t.lanes, wide = (int64_t)word << t.lanes;
+    t.lanes = turned ? ELT_TURNED_LANES : elt_log2((t.cols + word - 1) / word, 8);
+    t.across_gap = turned || t.words ? 0 : t.lanes;
+    int64_t lines = ELT_THREADS >> t.lanes, wide = (int64_t)word << t.lanes, room = t.rows * t.cols * blocks / (wide * lines);
+    t.each = turned ? ELT_TURNED_ROWS / lines : room >= 64 * r->dev->sms ? 8 : room >= 16 * r->dev->sms ? 4 : 1;
+    int64_t tall = lines * t.each;
     int64_t down = (t.rows + tall - 1) / tall, across = (t.cols + wide - 1) / wide;
     if (down > INT32_MAX || across > INT32_MAX || (blocks *= down) > INT32_MAX || (blocks *= across) > INT32_MAX)
         return BURN_ERR_STRIDES;
@@ -155,7 +167,7 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
     params[k++] = &t;
     params[k++] = c->extra[0];
     params[k++] = c->extra[1];
-    return launch(r, f, (unsigned)blocks, 1, ELT_THREADS, 0, params);
+    return launch(r, f, (unsigned)blocks, 1, ELT_THREADS, (unsigned)shared, params);
 }
 
 static inline int elt_run(elt_call *c, cuda_row *r) {

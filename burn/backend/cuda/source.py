@@ -18,6 +18,7 @@ DTYPES = {
     "ANY": ALL,
 }
 DTYPES["NUMERIC"] = DTYPES["FLOAT"] + DTYPES["INT"]
+DTYPES["VALUE"] = DTYPES["NUMERIC"] + DTYPES["BOOL"]
 DTYPES["PRODUCT"] = DTYPES["FLOAT"] + [DType.I64, DType.I32, DType.U64, DType.U32]
 
 # How an op is announced: `OP(sum, NUMERIC)`, or a macro of the file that makes its kernels too.

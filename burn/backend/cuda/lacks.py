@@ -1,0 +1,9 @@
+"""What the CUDA backend lacks: kernels that the CPU has, each with the reason. The table in docs/cuda.md is made from it.
+
+A new op brings its CUDA kernel, or a line here.
+"""
+
+__all__ = ["LACKS"]
+
+# kernel name -> why it is not there yet
+LACKS: dict[str, str] = {}
