@@ -1,8 +1,8 @@
 """Builds the compiled modules of burn; everything that is not about compiling stands in pyproject.toml.
 
-`burn/_core/core.pyx` and `burn/backend/cuda/launch.pyx` are plain modules. Each other `burn/_core/<family>.pyx` holds kernels and is compiled once per
-instruction-set level, as `burn._core._<level>.<family>`; burn picks the level when it is imported. The CUDA kernels in
-`cuda/` are installed as text, in `burn/backend/cuda/kernels`: they are compiled where they run.
+`burn/_core/core.pyx` and `burn/backend/cuda/launch.pyx` are plain modules. Each other `burn/_core/<family>.pyx` holds
+kernels and is compiled once per instruction-set level, as `burn._core._<level>.<family>`; burn picks the level when it is
+imported. The CUDA kernels in `cuda/` are installed as text, in `burn/backend/cuda/kernels`: they are compiled where they run.
 
 Environment:
     BURN_BUILD_LEVELS    "all" (the default), "native" (only what this processor runs best), or a list such as "v2,v3"

@@ -48,29 +48,88 @@ INLINE bool is_finite_number(C x) { return m_abs(x) < C(INFINITY); }
 #define PHI_END C(40)
 INLINE C clipped(C x, C limit) { return x < -limit ? -limit : x > limit ? limit : x; }
 
+#if DTYPE == DT_F64
+INLINE C m_over(C x, C y) { return x / y; }
+#else
+// One over y, neither tiny nor huge, and 2^x for x in [-1, 1], wrong by an ulp or two.
+INLINE float near_recip(float y) {
+#ifndef BURN_EMULATED
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
+    return r;
+#else
+    return 1.f / y;
+#endif
+}
+INLINE float near_exp2(float x) {
+#ifndef BURN_EMULATED
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+#else
+    return exp2f(x);
+#endif
+}
+INLINE C m_over(C x, C y) { return x * near_recip(y); }
+#endif
+
 // e^-|x| can neither overflow nor lose digits against 1.
 SHORT sigmoid_of(C x) {
     C e = m_exp(-m_abs(x));
-    return (x < 0 ? e : C(1)) / (C(1) + e);
+    return m_over(x < 0 ? e : C(1), C(1) + e);
 }
 SHORT log_sigmoid_of(C x) { return (x < 0 ? x : C(0)) - FN(log1p)(m_exp(-m_abs(x))); }
 SHORT silu_of(C x) { return x < -EXP_END ? C(-0.0) : x * sigmoid_of(x); }
 LONG silu_slope(C x) {
-    C c = clipped(x, EXP_END), e = m_exp(-m_abs(c)), d = C(1) / (C(1) + e), s = c < 0 ? e * d : d, t = c < 0 ? d : e * d;
+    C c = clipped(x, EXP_END), e = m_exp(-m_abs(c)), d = m_over(C(1), C(1) + e), s = c < 0 ? e * d : d, t = c < 0 ? d : e * d;
     return s * (C(1) + c * t);
 }
+#if DTYPE == DT_F64
 // Probability that a normal deviate is below x, exact in the far left tail too.
-SHORT phi(C x) { return C(0.5) * FN(erfc)(x * C(-0.70710678118654752440)); }
+SHORT phi(C x) { return C(0.5) * erfc(x * C(-0.70710678118654752440)); }
 SHORT gelu_of(C x) { return x < -PHI_END ? C(-0.0) : x * phi(x); }
 LONG gelu_slope(C x) {
     C c = clipped(x, PHI_END);
     return phi(c) + c * C(0.39894228040143267794) * m_exp(C(-0.5) * c * c);
 }
+#else
+#define TAIL_END 13.1f
+// Probability that a normal deviate is above a, 0 <= a <= TAIL_END, with a small relative error: q = e^(-a^2 / 2) times a
+// polynomial in 1 / (1 + 0.35 a). The exponent is taken exactly: its error would be one of the result, times a^2.
+INLINE float normal_tail(float a, float &e) {
+    float s = __fmul_rn(a, a), low = fmaf(a, a, -s);
+    float z = fmaf(s, -0.721347511f, 12582912.f), n = z - 12582912.f; // to an integer, in the low bits
+    float r = fmaf(s, -0.721347511f, -n);
+    r = fmaf(s, -9.629815e-9f, r);
+    r = fmaf(low, -0.721347511f, r);
+    e = __uint_as_float(__float_as_uint(near_exp2(r)) + (__float_as_uint(z) << 23));
+    float t = near_recip(fmaf(0.35f, a, 1.f)), p = -0.0291088932f;
+    p = fmaf(p, t, 0.143788036f);
+    p = fmaf(p, t, -0.255326884f);
+    p = fmaf(p, t, 0.158721566f);
+    p = fmaf(p, t, -0.0227904398f);
+    p = fmaf(p, t, 0.105369066f);
+    p = fmaf(p, t, 0.119869121f);
+    p = fmaf(p, t, 0.1398567f);
+    p = fmaf(p, t, 0.139621712f);
+    return p * t * e;
+}
+INLINE C gelu_of(C x) {
+    float a = fabsf(x), e;
+    bool far = a > TAIL_END;
+    float c = far ? TAIL_END : a, q = normal_tail(c, e);
+    return (x >= 0 ? x : -0.f) - (far ? 0.f : c * q);
+}
+INLINE C gelu_slope(C x) {
+    float c = clipped(x, TAIL_END), e, q = normal_tail(fabsf(c), e);
+    return fmaf(c * 0.398942280f, e, c < 0 ? q : 1.f - q);
+}
+#endif
 // 0.5 x (1 + tanh(u)) is x sigmoid(2 u), 2 u = sqrt(8 / pi) (x + 0.044715 x^3).
 INLINE C gelu_exponent(C x) { return x * m_fma(x * x, C(0.0713548162726009), C(1.59576912160573071)); }
 SHORT gelu_approximate_of(C x) { return x < -PHI_END ? C(-0.0) : x * sigmoid_of(gelu_exponent(x)); }
 LONG gelu_approximate_slope(C x) {
-    C c = clipped(x, PHI_END), u = gelu_exponent(c), e = m_exp(-m_abs(u)), d = C(1) / (C(1) + e);
+    C c = clipped(x, PHI_END), u = gelu_exponent(c), e = m_exp(-m_abs(u)), d = m_over(C(1), C(1) + e);
     C s = u < 0 ? e * d : d, t = u < 0 ? d : e * d;
     return s + c * s * t * m_fma(c * c, C(0.2140644488178027), C(1.59576912160573071));
 }

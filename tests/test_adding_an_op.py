@@ -29,15 +29,15 @@ def run(folder, *args):
     return done.stdout
 
 
-def test_page_names_five_files():
-    assert len({path for path, *_ in STEPS}) == len(STEPS) == 5
+def test_page_names_six_files():
+    assert len({path for path, *_ in STEPS}) == len(STEPS) == 6
 
 
 @pytest.mark.slow
 def test_op_of_the_page_works(tmp_path, monkeypatch):
     pytest.importorskip("Cython")
     pytest.importorskip("setuptools")
-    for name in ("burn", "tests", "docs", "setup.py", "pyproject.toml"):
+    for name in ("burn", "cuda", "tests", "docs", "setup.py", "pyproject.toml"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -48,7 +48,7 @@ def test_op_of_the_page_works(tmp_path, monkeypatch):
     monkeypatch.setenv("BURN_BUILD_LEVELS", "native")
     monkeypatch.setenv("BURN_BUILD_MODULES", "elementwise")
     run(tmp_path, "setup.py", "--quiet", "build_ext", "--inplace")
-    tests = ("tests/ops/test_elementwise.py", "tests/test_layout.py", "-k", "cube or match")
+    tests = ("tests/ops/test_elementwise.py", "tests/test_layout.py", "-k", "cube or match or cpu")
     printed = run(tmp_path, "-m", "pytest", "-q", *tests)
     assert re.search(r"\d+ passed", printed) and "failed" not in printed
     program = "import burn; print(burn.Tensor.from_floats([2.0, -3.0], burn.Device.flex()).cube().tolist())"

@@ -44,3 +44,18 @@ def test_program_of_readme(tmp_path, monkeypatch, capsys):
     (program, *_) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
     exec(compile(program, "README.md", "exec"), {})
     assert capsys.readouterr().out
+
+
+def lacks_table():
+    """What docs/cuda.md must say about the kernels that CUDA lacks."""
+    from burn.backend.cuda.lacks import LACKS
+
+    if not LACKS:
+        return "Nothing: every kernel of the CPU has its CUDA kernel, for every dtype."
+    rows = [f"| `{name}` | {reason} |" for name, reason in sorted(LACKS.items())]
+    return "\n".join(["| kernel | why |", "|---|---|", *rows])
+
+
+def test_what_cuda_lacks_is_documented():
+    text = (ROOT / "docs/cuda.md").read_text()
+    assert f"<!-- lacks -->\n{lacks_table()}\n<!-- /lacks -->" in text, f"write this:\n{lacks_table()}"
