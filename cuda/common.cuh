@@ -121,7 +121,7 @@ struct Error {
     i32 lock;
     i64 position, value, size;
 };
-// The first call that finds a wrong value keeps the record; within a call the lowest position does.
+// A call has a record of its own (if two should meet in one, the first keeps it); in it stands the lowest position.
 __device__ inline void report(Error *e, i64 ticket, i32 code, i64 position, i64 value, i64 size) {
     volatile Error *seen = e;
     for (;;) {

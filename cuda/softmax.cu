@@ -1,7 +1,7 @@
 // softmax and log_softmax over the middle axis of [outer, n, inner], forward and backward.
 //   row_*    inner 1: a group of threads keeps a row in registers, so that it is read once and written once
 //   long     inner 1, rows too long for that: read twice
-//   columns  other inner: neighbouring threads take neighbouring columns, read twice
+//   columns  other inner: neighbouring threads take neighbouring columns, read twice; wide: words of columns
 // Nothing is special about infinities: a row with NaN or +inf, or of -inf only, meets inf - inf: NaN.
 #include "common.cuh"
 
@@ -127,11 +127,6 @@ template <int K, bool LOG> INLINE void backward_row(T *out, const T *y, const T 
 struct Running { C most, sum; };
 // What is subtracted: nothing while all are -inf, as -inf - -inf is no number.
 INLINE C base(C most) { return most == LEAST ? C(0) : most; }
-INLINE Running merged(Running a, Running b) {
-    C most = larger(a.most, b.most), at = base(most);
-    Running r = {most, a.sum * m_exp(a.most - at) + b.sum * m_exp(b.most - at)};
-    return r;
-}
 template <int N> INLINE void take(Running &r, const C (&v)[N]) {
     C most = r.most;
 #pragma unroll
@@ -211,52 +206,138 @@ template <bool LOG> INLINE void backward_long(T *out, const T *y, const T *g, i6
     });
 }
 
-// ---- columns: a block is 32 columns wide and has blockDim.x / 32 rows, each of which takes every so many elements
-#define COLUMN_BATCH (DTYPE == DT_F64 ? 2 : 4)
-template <bool LOG> INLINE void forward_columns(T *out, const T *x, i64 n, i64 inner, i64 tiles) {
-    __shared__ C most[16][33], sums[16][33];
-    int lane = threadIdx.x % 32, line = threadIdx.x / 32, lines = blockDim.x / 32;
-    i64 column = blockIdx.x % tiles * 32 + lane, start = blockIdx.x / tiles * n * inner + column;
-    bool live = column < inner;
-    Running r = {LEAST, 0};
-    for (i64 i = line; live && i < n; i += COLUMN_BATCH * lines) {
-        C v[COLUMN_BATCH];
+// ---- columns: a block is 32 columns wide; a thread takes V neighbours of every so many elements, BATCH of them under way.
+// The second time it comes from the end, of which some is still in L2.
+#define COLUMN_WORD (DTYPE == DT_F64 ? 2 : 4)
+#define BATCH (DTYPE == DT_F64 ? 1 : 4)
+// Among the lines of the block, column by column; every thread gets what all of its column come to.
+struct Room { C most[64][33], sums[64][33]; };
+template <int V> INLINE void over_lines(Room &room, Running (&r)[V], int lane, int line, int lines) {
 #pragma unroll
-        for (int k = 0; k < COLUMN_BATCH; k++) v[k] = i + k * lines < n ? up(x[start + (i + k * lines) * inner]) : LEAST;
-        take(r, v);
+    for (int c = 0; c < V; c++) {
+        room.most[line][lane * V + c] = r[c].most;
+        room.sums[line][lane * V + c] = r[c].sum;
     }
-    most[line][lane] = r.most;
-    sums[line][lane] = r.sum;
     __syncthreads();
-    r.most = most[0][lane];
-    r.sum = sums[0][lane];
-    for (int k = 1; k < lines; k++) {
-        Running other = {most[k][lane], sums[k][lane]};
-        r = merged(r, other);
-    }
-    C scale = LOG ? m_log(r.sum) : C(1) / r.sum;
+    if (threadIdx.x < 32) {
+        C most = LEAST, sum = 0;
+        for (int k = 0; k < lines; k++) most = larger(most, room.most[k][threadIdx.x]);
+        C at = base(most);
 #pragma unroll 4
-    for (i64 i = line; live && i < n; i += lines) {
-        i64 at = start + i * inner;
-        out[at] = down<T>(result<LOG>(up(x[at]), r, scale));
+        for (int k = 0; k < lines; k++) sum += room.sums[k][threadIdx.x] * m_exp(room.most[k][threadIdx.x] - at);
+        room.most[0][threadIdx.x] = most;
+        room.sums[0][threadIdx.x] = sum;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < V; c++) {
+        r[c].most = room.most[0][lane * V + c];
+        r[c].sum = room.sums[0][lane * V + c];
     }
 }
-template <bool LOG> INLINE void backward_columns(T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles) {
-    __shared__ C sums[16][33];
-    int lane = threadIdx.x % 32, line = threadIdx.x / 32, lines = blockDim.x / 32;
-    i64 column = blockIdx.x % tiles * 32 + lane, start = blockIdx.x / tiles * n * inner + column;
-    bool live = column < inner;
-    C sum = 0;
-#pragma unroll 4
-    for (i64 i = line; live && i < n; i += lines) sum += term<LOG>(up(y[start + i * inner]), up(g[start + i * inner]));
-    sums[line][lane] = sum;
+template <int V> INLINE vec<T, V> read_at(const T *p, bool inside, T beyond) {
+    vec<T, V> r;
+    if (inside) return *(const vec<T, V> *)p;
+#pragma unroll
+    for (int c = 0; c < V; c++) r.v[c] = beyond;
+    return r;
+}
+// Element `line` of the last batch that begins inside.
+INLINE i64 last_batch(i64 n, i64 line, i64 step) { return line + (n - 1 - line) / step * step; }
+
+template <bool LOG, int V> INLINE void forward_columns(T *out, const T *x, i64 n, i64 inner, i64 tiles) {
+    __shared__ Room room;
+    constexpr int LANES = 32 / V;
+    int lane = threadIdx.x % LANES, line = threadIdx.x / LANES, lines = blockDim.x / LANES;
+    i64 column = blockIdx.x % tiles * 32 + lane * V, step = (i64)BATCH * lines, next = lines * inner;
+    bool live = column < inner && line < n;
+    x += blockIdx.x / tiles * n * inner + column;
+    out += blockIdx.x / tiles * n * inner + column;
+    Running r[V];
+#pragma unroll
+    for (int c = 0; c < V; c++) r[c].most = LEAST, r[c].sum = 0;
+#pragma unroll 1
+    for (i64 i = line; live && i < n; i += step) {
+        vec<T, V> w[BATCH];
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) w[k] = read_at<V>(x + i * inner + k * next, i + k * lines < n, down<T>(LEAST));
+#pragma unroll
+        for (int c = 0; c < V; c++) {
+            C v[BATCH];
+#pragma unroll
+            for (int k = 0; k < BATCH; k++) v[k] = up(w[k].v[c]);
+            take(r[c], v);
+        }
+    }
+    over_lines<V>(room, r, lane, line, lines);
+    C scale[V];
+#pragma unroll
+    for (int c = 0; c < V; c++) scale[c] = LOG ? m_log(r[c].sum) : C(1) / r[c].sum;
+#pragma unroll 1
+    for (i64 i = live ? last_batch(n, line, step) : -1; i >= 0; i -= step) {
+        vec<T, V> w[BATCH];
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) w[k] = read_at<V>(x + i * inner + k * next, i + k * lines < n, down<T>(LEAST));
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+#pragma unroll
+            for (int c = 0; c < V; c++) w[k].v[c] = down<T>(result<LOG>(up(w[k].v[c]), r[c], scale[c]));
+            if (i + k * lines < n) *(vec<T, V> *)(out + i * inner + k * next) = w[k];
+        }
+    }
+}
+template <bool LOG, int V> INLINE void backward_columns(T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles) {
+    __shared__ C sums[64][33];
+    constexpr int LANES = 32 / V;
+    int lane = threadIdx.x % LANES, line = threadIdx.x / LANES, lines = blockDim.x / LANES;
+    i64 column = blockIdx.x % tiles * 32 + lane * V, step = (i64)BATCH * lines, next = lines * inner;
+    i64 start = blockIdx.x / tiles * n * inner + column;
+    bool live = column < inner && line < n;
+    y += start;
+    g += start;
+    out += start;
+    C sum[V];
+#pragma unroll
+    for (int c = 0; c < V; c++) sum[c] = 0;
+#pragma unroll 1
+    for (i64 i = line; live && i < n; i += step) {
+        vec<T, V> a[BATCH], b[BATCH];
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+            a[k] = read_at<V>(y + i * inner + k * next, i + k * lines < n, down<T>(C(0)));
+            b[k] = read_at<V>(g + i * inner + k * next, i + k * lines < n, down<T>(C(0)));
+        }
+#pragma unroll
+        for (int k = 0; k < BATCH; k++)
+#pragma unroll
+            for (int c = 0; c < V; c++) sum[c] += term<LOG>(up(a[k].v[c]), up(b[k].v[c]));
+    }
+#pragma unroll
+    for (int c = 0; c < V; c++) sums[line][lane * V + c] = sum[c];
     __syncthreads();
-    sum = 0;
-    for (int k = 0; k < lines; k++) sum += sums[k][lane];
+    if (threadIdx.x < 32) {
+        C all = 0;
 #pragma unroll 4
-    for (i64 i = line; live && i < n; i += lines) {
-        i64 at = start + i * inner;
-        out[at] = down<T>(slope<LOG>(up(y[at]), up(g[at]), sum));
+        for (int k = 0; k < lines; k++) all += sums[k][threadIdx.x];
+        sums[0][threadIdx.x] = all;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < V; c++) sum[c] = sums[0][lane * V + c];
+#pragma unroll 1
+    for (i64 i = live ? last_batch(n, line, step) : -1; i >= 0; i -= step) {
+        vec<T, V> a[BATCH], b[BATCH];
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+            a[k] = read_at<V>(y + i * inner + k * next, i + k * lines < n, down<T>(C(0)));
+            b[k] = read_at<V>(g + i * inner + k * next, i + k * lines < n, down<T>(C(0)));
+        }
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+#pragma unroll
+            for (int c = 0; c < V; c++) a[k].v[c] = down<T>(slope<LOG>(up(a[k].v[c]), up(b[k].v[c]), sum[c]));
+            if (i + k * lines < n) *(vec<T, V> *)(out + i * inner + k * next) = a[k];
+        }
     }
 }
 
@@ -275,7 +356,10 @@ template <bool LOG> INLINE void backward_columns(T *out, const T *y, const T *g,
     } \
     KERNEL(op##_long, 512, (T *out, const T *x, i64 n)) { forward_long<LOG>(out, x, n); } \
     KERNEL(op##_columns, 512, (T *out, const T *x, i64 n, i64 inner, i64 tiles)) { \
-        forward_columns<LOG>(out, x, n, inner, tiles); \
+        forward_columns<LOG, 1>(out, x, n, inner, tiles); \
+    } \
+    KERNEL(op##_wide, 512, (T *out, const T *x, i64 n, i64 inner, i64 tiles)) { \
+        forward_columns<LOG, COLUMN_WORD>(out, x, n, inner, tiles); \
     } \
     KERNEL(op##_bwd_small, 128, (T *out, const T *y, const T *g, i64 outer, i64 n, i32 lanes)) { \
         backward_row<1, LOG>(out, y, g, outer, n, lanes); \
@@ -288,7 +372,10 @@ template <bool LOG> INLINE void backward_columns(T *out, const T *y, const T *g,
     } \
     KERNEL(op##_bwd_long, 512, (T *out, const T *y, const T *g, i64 n)) { backward_long<LOG>(out, y, g, n); } \
     KERNEL(op##_bwd_columns, 512, (T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles)) { \
-        backward_columns<LOG>(out, y, g, n, inner, tiles); \
+        backward_columns<LOG, 1>(out, y, g, n, inner, tiles); \
+    } \
+    KERNEL(op##_bwd_wide, 512, (T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles)) { \
+        backward_columns<LOG, COLUMN_WORD>(out, y, g, n, inner, tiles); \
     }
 MAKE(softmax, false)
 MAKE(log_softmax, true)

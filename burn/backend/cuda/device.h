@@ -18,6 +18,7 @@
 #define CUDA_SHELF_BYTES ((size_t)32 << 20) /* larger blocks go to the driver's pool, where they are rounded less */
 #define CUDA_STAGING ((size_t)8 << 20)
 #define CUDA_COUNTERS 1024
+#define CUDA_ERRORS 64
 
 /* Twins of the types in cuda/common.cuh. */
 typedef struct { const void *p; int64_t step; char v[8]; } cuda_in;
@@ -32,7 +33,7 @@ typedef struct cuda_device {
     CUcontext ctx;
     CUstream stream;
     CUmemoryPool pool;
-    cuda_error *err, *seen;        /* on the device, and its copy in pinned memory */
+    cuda_error *err, *seen;        /* CUDA_ERRORS records on the device, and their copy in pinned memory */
     unsigned *counters;            /* zero between launches */
     char *staging;                 /* pinned, two halves */
     CUevent half[2];
@@ -70,10 +71,11 @@ static int (*cuda_raise)(cuda_device *d, int code, const char *what, size_t byte
 static int (*cuda_raise_ticket)(cuda_device *d);
 static int (*cuda_load)(cuda_unit *unit);
 
-#define DEVICE_ERROR(r) ((void *)(r)->dev->err)
 #define CUDA_REFUSED (-1)
 
 static inline cuda_row *row_of(const burn_args *a) { return (cuda_row *)a->row; }
+/* The record in which a call reports: its own, unless CUDA_ERRORS later calls were launched before a check. */
+static inline void *error_of(const burn_args *a) { return row_of(a)->dev->err + a->ticket % CUDA_ERRORS; }
 static inline unsigned *counters_of(cuda_row *r) { return r->dev->counters; }
 static inline cuda_device *device_of(int slot) { return &devices[slot - CUDA_FIRST_SLOT]; }
 
@@ -223,13 +225,14 @@ static inline int launch(cuda_row *r, CUfunction f, unsigned grid_x, unsigned gr
 static int cuda_check(cuda_device *d, CUresult rc, uint64_t launched, const char *what) {
     if (rc) return cuda_fail(d, rc, what, 0);
     d->checked = launched;
-    if (d->seen->ticket) return cuda_raise_ticket(d);
+    for (int i = 0; i < CUDA_ERRORS; i++)
+        if (d->seen[i].ticket) return cuda_raise_ticket(d);
     return BURN_OK;
 }
 /* Enqueues the copy of the record of wrong values, where one can have been written. */
 static CUresult cuda_ask(cuda_device *d) {
     if (!__atomic_exchange_n(&d->armed, 0, __ATOMIC_ACQ_REL)) return CUDA_OK;
-    return cuMemcpyDtoHAsync(d->seen, (CUdeviceptr)d->err, sizeof *d->seen, d->stream);
+    return cuMemcpyDtoHAsync(d->seen, (CUdeviceptr)d->err, CUDA_ERRORS * sizeof *d->seen, d->stream);
 }
 static int cuda_sync(int slot) {
     cuda_device *d = device_of(slot);
@@ -370,11 +373,11 @@ static CUresult cuda_open(int index, int sync_each) {
     CUDA_TRY(cuStreamCreate(&d->stream, 0));
     CUDA_TRY(cuMemPoolCreate(&d->pool, &props));
     CUDA_TRY(cuMemPoolSetAttribute(d->pool, POOL_RELEASE_THRESHOLD, &forever));
-    CUDA_TRY(cuMemAllocFromPoolAsync(&err, sizeof(cuda_error), d->pool, d->stream));
+    CUDA_TRY(cuMemAllocFromPoolAsync(&err, CUDA_ERRORS * sizeof(cuda_error), d->pool, d->stream));
     CUDA_TRY(cuMemAllocFromPoolAsync(&counters, CUDA_COUNTERS * sizeof(unsigned), d->pool, d->stream));
-    CUDA_TRY(cuMemsetD8Async(err, 0, sizeof(cuda_error), d->stream));
+    CUDA_TRY(cuMemsetD8Async(err, 0, CUDA_ERRORS * sizeof(cuda_error), d->stream));
     CUDA_TRY(cuMemsetD8Async(counters, 0, CUDA_COUNTERS * sizeof(unsigned), d->stream));
-    CUDA_TRY(cuMemHostAlloc((void **)&d->seen, sizeof(cuda_error), 0));
+    CUDA_TRY(cuMemHostAlloc((void **)&d->seen, CUDA_ERRORS * sizeof(cuda_error), 0));
     CUDA_TRY(cuMemHostAlloc((void **)&d->staging, CUDA_STAGING, 0));
     CUDA_TRY(cuEventCreate(&d->half[0], EVENT_DISABLE_TIMING));
     CUDA_TRY(cuEventCreate(&d->half[1], EVENT_DISABLE_TIMING));
@@ -384,7 +387,7 @@ static CUresult cuda_open(int index, int sync_each) {
     if (rc) return rc;
     d->err = (cuda_error *)err;
     d->counters = (unsigned *)counters;
-    memset(d->seen, 0, sizeof *d->seen);
+    memset(d->seen, 0, CUDA_ERRORS * sizeof *d->seen);
     d->limit = total / 16;
     pthread_mutex_init(&d->copying, NULL);
     return CUDA_OK;

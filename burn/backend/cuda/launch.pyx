@@ -13,7 +13,7 @@ from burn._core.abi cimport *
 
 cdef extern from "device.h" nogil:
     enum:
-        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, POOL_RESERVED, POOL_USED
+        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_ERRORS, CUDA_NO_DEVICE, POOL_RESERVED, POOL_USED
     ctypedef struct cuda_error:
         int64_t ticket, position, value, size
         int32_t code
@@ -141,13 +141,23 @@ cdef int raise_failure(cuda_device *d, int code, const char *what, size_t bytes)
 
 
 cdef int raise_ticket(cuda_device *d) noexcept with gil:
-    cdef cuda_error found = d.seen[0]
-    d.seen.ticket = 0
-    cdef int pushed = cuda_enter(d)
-    cuMemsetD8Async(<uint64_t>d.err, 0, sizeof(cuda_error), d.stream)
+    """The error of the first call that met a wrong value; later ones are named in a note."""
+    cdef cuda_error *e
+    cdef int i, pushed
+    found = []
+    for i in range(CUDA_ERRORS):
+        e = &d.seen[i]
+        if e.ticket:
+            found.append((e.ticket, e.code, e.position, e.value, e.size))
+            e.ticket = 0
+    pushed = cuda_enter(d)
+    cuMemsetD8Async(<uint64_t>d.err, 0, CUDA_ERRORS * sizeof(cuda_error), d.stream)
     cuda_leave(pushed)
     try:
-        set_pending(ticket_error(found.ticket, found.code, found.position, found.value, found.size))
+        first, *later = [ticket_error(*record) for record in sorted(found)]
+        for error in later[:5]:
+            first.add_note(f"a later call met a wrong value too: {error}")
+        set_pending(first)
     except BaseException as e:
         set_pending(e)
     return BURN_ERR_RAISED

@@ -187,7 +187,7 @@ static int elt_any(const burn_buf *out, const burn_buf *in, burn_args *a) {
 /* Integers: values of the second input are checked. */
 static int elt_checked(const burn_buf *out, const burn_buf *in, burn_args *a) {
     cuda_row *r = row_of(a);
-    void *err = DEVICE_ERROR(r);
+    void *err = error_of(a);
     elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {NULL, NULL}};
     if (in->dtype > DT_BF16) {
         c.extra[0] = &err;

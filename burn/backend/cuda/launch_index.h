@@ -21,7 +21,7 @@ typedef struct {
 
 static inline unsigned index_blocks(int64_t n, int each) { return (unsigned)((n + 256 * each - 1) / (256 * each)); }
 static inline index_call index_make(const burn_buf *out, const burn_buf *in, burn_args *a) {
-    index_call c = {in[0].p, in[1].p, out->p, a->i[0], a->i[1], a->i[2], a->i[3], a->ticket, DEVICE_ERROR(row_of(a)),
+    index_call c = {in[0].p, in[1].p, out->p, a->i[0], a->i[1], a->i[2], a->i[3], a->ticket, error_of(a),
                     in[1].dtype == DT_I64, 0};
     return c;
 }

@@ -2,10 +2,10 @@
 #pragma once
 #include "device.h"
 
-enum { SOFTMAX_SMALL, SOFTMAX_MIDDLE, SOFTMAX_LARGE, SOFTMAX_LONG, SOFTMAX_COLUMNS };
+enum { SOFTMAX_SMALL, SOFTMAX_MIDDLE, SOFTMAX_LARGE, SOFTMAX_LONG, SOFTMAX_COLUMNS, SOFTMAX_WIDE };
 
 static int softmax_any(const burn_buf *out, const burn_buf *in, burn_args *a) {
-    static const char *const names[] = {"small", "middle", "large", "long", "columns"};
+    static const char *const names[] = {"small", "middle", "large", "long", "columns", "wide"};
     cuda_row *r = row_of(a);
     int64_t outer = a->i[0], n = a->i[1], inner = a->i[2], tiles = 0, grid = outer;
     int32_t lanes = 0;
@@ -14,10 +14,15 @@ static int softmax_any(const burn_buf *out, const burn_buf *in, burn_args *a) {
     int size = DT_SIZE[out->dtype], word = 16 / size, kind;
     if (outer == 0 || n == 0 || inner == 0) return BURN_OK;
     if (inner != 1) {
-        kind = SOFTMAX_COLUMNS;
+        /* threads side by side take all 32 columns of a block, one or a word of them each */
+        int columns = size == 8 ? 2 : 4, lanes = 32;
+        uintptr_t places = (uintptr_t)x | (uintptr_t)y | (uintptr_t)(a->n_in > 1 ? in[1].p : NULL);
+        int wide = inner % columns == 0 && (places & (uintptr_t)(columns * size - 1)) == 0;
+        kind = wide ? SOFTMAX_WIDE : SOFTMAX_COLUMNS;
+        if (wide) lanes /= columns;
         tiles = (inner + 31) / 32;
         grid = outer * tiles;
-        while (block > 32 && block / 32 * 2 > n) block /= 2;
+        while (block > 32 && block / lanes * 2 > n) block /= 2;
     } else {
         /* elements of a thread in rows of each kind, as in the kernels */
         int64_t middle = word * (size == 2 ? 2 : 4), large = 2 * middle, per = word;
@@ -41,7 +46,7 @@ static int softmax_any(const burn_buf *out, const burn_buf *in, burn_args *a) {
         g = in[1].p;
         *p++ = &g;
     }
-    if (kind == SOFTMAX_COLUMNS || kind == SOFTMAX_LONG) {
+    if (kind >= SOFTMAX_LONG) {
         *p++ = &n;
         *p++ = &inner;
         *p++ = &tiles;

@@ -101,8 +101,9 @@ def test_wrong_values_show_at_the_next_read_or_sync(gpu):
     gpu.sync()
     x.select(0, Tensor.from_data([-1], gpu))
     (x + x).select(0, Tensor.from_data([5], gpu))
-    with pytest.raises(OutOfBoundsError, match="got -1"):  # the first one is named
+    with pytest.raises(OutOfBoundsError, match="got -1") as caught:  # the first one
         gpu.sync()
+    assert "got 5 at flat position 0" in caught.value.__notes__[0]
     gpu.sync()
     n = Tensor.from_data([1, 2, 3], gpu)
     _ = n.div(Tensor.from_data([1, 1, 0], gpu))
@@ -118,6 +119,17 @@ def test_nothing_is_written_by_a_wrong_scatter(gpu):
         with pytest.raises(IndexError):
             gpu.sync()
         assert y.numpy().sum() == 0
+
+
+def test_a_right_scatter_is_written_beside_a_wrong_gather(gpu):
+    x = Tensor.zeros([4], gpu)
+    i, one = Tensor.from_data([1], gpu), Tensor.ones([1], gpu)
+    x.select(0, Tensor.from_data([4], gpu))
+    right = x.select_assign(0, i, one, "Add")
+    wrong = x.select_assign(0, Tensor.from_data([9], gpu), one, "Add")
+    with pytest.raises(IndexError):
+        gpu.sync()
+    assert right.tolist() == [0.0, 1.0, 0.0, 0.0] and wrong.tolist() == [0.0] * 4
 
 
 def test_memory_is_counted_reused_and_given_back(gpu):
