@@ -154,10 +154,10 @@ cdef int raise_ticket(cuda_device *d) noexcept with gil:
     cuMemsetD8Async(<uint64_t>d.err, 0, CUDA_ERRORS * sizeof(cuda_error), d.stream)
     cuda_leave(pushed)
     try:
-        first, *later = [ticket_error(*record) for record in sorted(found)]
-        for error in later[:5]:
-            first.add_note(f"a later call met a wrong value too: {error}")
-        set_pending(first)
+        errors = [ticket_error(*record) for record in sorted(found)]
+        for error in errors[1:6]:
+            errors[0].add_note(f"a later call met a wrong value too: {error}")
+        set_pending(errors[0])
     except BaseException as e:
         set_pending(e)
     return BURN_ERR_RAISED
