@@ -142,19 +142,19 @@ cdef int raise_failure(cuda_device *d, int code, const char *what, size_t bytes)
 
 cdef int raise_ticket(cuda_device *d) noexcept with gil:
     """The error of the first call that met a wrong value; later ones are named in a note."""
-    cdef cuda_error *e
+    cdef cuda_error *record
     cdef int i, pushed
     found = []
     for i in range(CUDA_ERRORS):
-        e = &d.seen[i]
-        if e.ticket:
-            found.append((e.ticket, e.code, e.position, e.value, e.size))
-            e.ticket = 0
+        record = &d.seen[i]
+        if record.ticket:
+            found.append((record.ticket, record.code, record.position, record.value, record.size))
+            record.ticket = 0
     pushed = cuda_enter(d)
     cuMemsetD8Async(<uint64_t>d.err, 0, CUDA_ERRORS * sizeof(cuda_error), d.stream)
     cuda_leave(pushed)
     try:
-        errors = [ticket_error(*record) for record in sorted(found)]
+        errors = [ticket_error(*facts) for facts in sorted(found)]
         for error in errors[1:6]:
             errors[0].add_note(f"a later call met a wrong value too: {error}")
         set_pending(errors[0])
