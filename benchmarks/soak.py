@@ -25,6 +25,7 @@ def steps_without_growth(device, steps):
         if k % 1000 == 0:
             loss.item()
     last = loss.item()
+    del loss
     spent = time.perf_counter() - begin
     late = device.memory_pool_usage()
     print(f"{steps} steps in {spent:.1f} s, loss {first:.3f} -> {last:.2e}")

@@ -66,22 +66,22 @@ template <class O, class F, class... S> INLINE void flat(O *out, i64 n, const F 
 }
 
 // ---- strided
-// How an operand is read: one number of the host, element by element, words along its rows, words of a tile in shared memory
-// into which its columns were read.
-enum { READ_NUMBER, READ_EACH, READ_WORDS, READ_TURNED };
-// An input: its steps down the rows and across the columns, and along the axes outside the tiles.
+// How an operand is read: one number of the host, one element a row, element by element, words along its rows, words of a
+// tile in shared memory into which its columns were read.
+enum { READ_NUMBER, READ_ONE, READ_EACH, READ_WORDS, READ_TURNED };
+// An input: its steps down the rows and across the columns, along the axes outside the tiles, and to a thread's next row.
 template <class S> struct Strided {
     const S *p;
-    i64 down, across, step[6];
+    i64 down, across, step[6], next;
     i32 read, room; // room: bytes of shared memory before its tile
     S v;
 };
 // The output, contiguous but for the order of its axes, cut into tiles. 2^lanes threads stand side by side, the block's other
-// threads below them. A thread's columns are 2^across_gap apart; it takes `each` rows.
+// threads below them. A thread's columns are 2^across_gap apart; it takes `each` rows, which are `gap` apart.
 struct Tiles {
-    i64 rows, cols, down, step[6];
+    i64 rows, cols, down, step[6], next;
     u32 shape[6];
-    i32 ndim, lanes, each, across_gap, words, turned; // words: the output is written by words
+    i32 ndim, lanes, each, gap, across_gap, words, turned; // words: the output is written by words
     u32 blocks_down, blocks_across;
 };
 // A parameter that stays in constant memory; the loop over axes would have it copied.
@@ -94,8 +94,10 @@ template <int N> INLINE int place(int row, int col) {
     return row * (TURNED_LANES * N) + ((col / N) ^ (row / 4 & 7)) * N + col % N;
 }
 // p: the tile's corner; neighbours lie down the columns. Beyond the last column that column is repeated.
-template <int N, class S> static __device__ __attribute__((noinline)) void
-read_tile(S *tile, const S *p, i64 across, i64 rows, i64 cols) {
+template <int N, class S> CALLED void read_tile(i32 read, i32 room, const S *p, i64 across, i64 rows, i64 cols) {
+    DYNAMIC_SHARED(char, tiles);
+    S *tile = (S *)(tiles + room);
+    if (read != READ_TURNED) return;
     if (rows >= TURNED_ROWS && cols >= TURNED_LANES * N && across % N == 0 && ((u64)p & (sizeof(S) * N - 1)) == 0) {
         constexpr int HIGH = TURNED_ROWS / (8 * N);
         int row = threadIdx.x % 8 * N, col = threadIdx.x / 8;
@@ -115,53 +117,53 @@ read_tile(S *tile, const S *p, i64 across, i64 rows, i64 cols) {
         if (row < rows) tile[place<N>(row, col)] = p[row + (col < cols ? col : cols - 1) * across];
 }
 
-// Where a thread is in an operand, and how far its next row is.
+// Where a thread reads: in the tile if there is one.
+template <int N, class S> CALLED const S *tile_row(i32 read, i32 room, const S *at, int row, int col) {
+    DYNAMIC_SHARED(char, tiles);
+    return read == READ_TURNED ? (const S *)(tiles + room) + place<N>(row, col) : at;
+}
+
 template <class S> struct Cursor {
     const Strided<S> &x;
     const S *at;
-    i64 next;
 };
-template <int N, class S> INLINE vec<S, N> read_row(const Cursor<S> &c, const i32 (&col)[N]) {
+// A thread's column b. Where fewer are left the last one of the row is read and computed again, `limit` further than the first.
+INLINE int column(int b, const Tiles &t, int limit) {
+    int col = b << t.across_gap;
+    return col < limit ? col : limit;
+}
+template <int N, class S> INLINE vec<S, N> read_row(const Cursor<S> &c, const Tiles &t, int limit) {
     vec<S, N> r;
     if (c.x.read >= READ_WORDS) return *(const vec<S, N> *)c.at;
     if (c.x.read == READ_EACH) {
 #pragma unroll
-        for (int b = 0; b < N; b++) r.v[b] = c.at[col[b] * c.x.across];
-    } else {
-#pragma unroll
-        for (int b = 0; b < N; b++) r.v[b] = c.x.v;
+        for (int b = 0; b < N; b++) r.v[b] = c.at[column(b, t, limit) * c.x.across];
+        return r;
     }
+    S one = c.x.read == READ_ONE ? *c.at : c.x.v;
+#pragma unroll
+    for (int b = 0; b < N; b++) r.v[b] = one;
     return r;
 }
 template <int N, class O, class F, class... S>
-INLINE void write_row(O *out, i64 at, const Tiles &t, const i32 (&col)[N], int cols, const F &f, const vec<S, N> &...x) {
+INLINE void write_row(O *out, i64 at, const Tiles &t, int limit, const F &f, const vec<S, N> &...x) {
     vec<O, N> r;
 #pragma unroll
-    for (int b = 0; b < N; b++) r.v[b] = f(at + col[b], up(x.v[b])...);
+    for (int b = 0; b < N; b++) r.v[b] = f(at + column(b, t, limit), up(x.v[b])...);
     if (t.words) {
         *(vec<O, N> *)(out + at) = r;
         return;
     }
 #pragma unroll
     for (int b = 0; b < N; b++)
-        if (b < cols) out[at + col[b]] = r.v[b];
-}
-template <int N, class S> INLINE void turn(const Cursor<S> &c, i64 rows, i64 cols) {
-    DYNAMIC_SHARED(char, tiles);
-    if (c.x.read == READ_TURNED) read_tile<N>((S *)(tiles + c.x.room), c.at, c.x.across, rows, cols);
-}
-template <int N, class S> INLINE void enter(Cursor<S> &c, int row, int col, int gap) {
-    DYNAMIC_SHARED(char, tiles);
-    if (c.x.read == READ_TURNED) c.at = (const S *)(tiles + c.x.room) + place<N>(row, col);
-    else c.at += row * c.x.down + col * c.x.across;
-    c.next = c.x.read == READ_TURNED ? TURNED_LANES * N : gap * c.x.down;
+        if (b << t.across_gap <= limit) out[at + (b << t.across_gap)] = r.v[b];
 }
 template <int N, class O, class F, class... S> INLINE void walk(O *out, const Tiles &t, const F &f, Cursor<S>... c) {
-    u32 block = blockIdx.x, across = block % t.blocks_across, lines = ELT_THREADS >> t.lanes;
+    u32 block = blockIdx.x, across = block % t.blocks_across;
     block /= t.blocks_across;
     u32 down = block % t.blocks_down;
     block /= t.blocks_down;
-    i64 row = (i64)down * (lines * t.each), first = (i64)across * (N << t.lanes), at = row * t.down + first;
+    i64 row = (i64)down * ((ELT_THREADS >> t.lanes) * t.each), first = (i64)across * (N << t.lanes), at = row * t.down + first;
     ((c.at += row * c.x.down + first * c.x.across), ...);
 #pragma unroll 1
     for (int d = t.ndim - 1; d >= 0; d--) {
@@ -171,34 +173,31 @@ template <int N, class O, class F, class... S> INLINE void walk(O *out, const Ti
         ((c.at += index * c.x.step[d]), ...);
     }
     if (t.turned) {
-        (turn<N>(c, t.rows - row, t.cols - first), ...);
+        (read_tile<N>(c.x.read, c.x.room, c.at, c.x.across, t.rows - row, t.cols - first), ...);
         __syncthreads();
     }
-    // A thread's rows are neighbours in a tile, as places are alike there, and `lines` apart else.
-    int lane = threadIdx.x & ((1 << t.lanes) - 1), line = threadIdx.x >> t.lanes, gap = t.turned ? 1 : lines;
-    int here = t.across_gap ? lane : lane * N;
+    // A thread's rows are neighbours where there are tiles, as words change places alike in four rows; else lines apart.
+    int lane = threadIdx.x & ((1 << t.lanes) - 1), line = threadIdx.x >> t.lanes;
     if (t.turned) line *= t.each;
+    if (!t.across_gap) lane *= N;
     row += line;
-    first += here;
+    first += lane;
     if (row >= t.rows || first >= t.cols) return;
-    at += line * t.down + here;
-    (enter<N>(c, line, here, gap), ...);
-    i64 left = (t.cols - first + (1 << t.across_gap) - 1) >> t.across_gap;
-    int cols = left < N ? (int)left : N;
-    i32 col[N]; // where fewer columns are left, the last one is read and computed again
-#pragma unroll
-    for (int b = 0; b < N; b++) col[b] = (b < cols ? b : cols - 1) << t.across_gap;
+    at += line * t.down + lane;
+    ((c.at += line * c.x.down + lane * c.x.across), ...);
+    if (t.turned) ((c.at = tile_row<N>(c.x.read, c.x.room, c.at, line, lane)), ...);
+    int limit = (int)(t.cols - 1 - first < (N << t.across_gap) ? t.cols - 1 - first : N << t.across_gap);
 #pragma unroll 1
     for (int a = 0; a < t.each; a++) {
         if (row >= t.rows) break;
-        write_row<N>(out, at, t, col, cols, f, read_row<N>(c, col)...);
-        row += gap;
-        at += gap * t.down;
-        ((c.at += c.next), ...);
+        write_row<N>(out, at, t, limit, f, read_row<N>(c, t, limit)...);
+        row += t.gap;
+        at += t.next;
+        ((c.at += c.x.next), ...);
     }
 }
 template <class O, class F, class... S> INLINE void strided(O *out, const Tiles &t, const F &f, const Strided<S> &...x) {
-    walk<word_of<O, S...>()>(out, t, f, Cursor<S>{x, x.p, 0}...);
+    walk<word_of<O, S...>()>(out, t, f, Cursor<S>{x, x.p}...);
 }
 
 // ---- makers: the two kernels of an op. The expression sees x, y, z in the compute type.

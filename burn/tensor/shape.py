@@ -10,11 +10,20 @@ __all__ = ["Shape"]
 class Shape(tuple):
     """Sizes of the axes, a tuple with a few helpers. Mirrors `burn::tensor::Shape`.
 
-    >>> Shape([2, 3]).num_elements()
-    6
+    Equal to a list of the same sizes too, since it is shown as one.
+
+    >>> Shape([2, 3]).num_elements(), Shape([2, 3]) == [2, 3], Shape([2, 3]) == (2, 3)
+    (6, True, True)
     """
 
     __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other):
+        return tuple.__ne__(self, tuple(other) if isinstance(other, list) else other)
 
     def num_elements(self):
         """Product of the sizes."""

@@ -6,14 +6,14 @@
 #define ELT_THREADS 256
 #define ELT_TURNED_LANES 4  /* log2 of the threads side by side of a tile in shared memory */
 #define ELT_TURNED_ROWS 64
-enum { ELT_READ_NUMBER, ELT_READ_EACH, ELT_READ_WORDS, ELT_READ_TURNED };
+enum { ELT_READ_NUMBER, ELT_READ_ONE, ELT_READ_EACH, ELT_READ_WORDS, ELT_READ_TURNED };
 
 /* Twins of Strided and Tiles in cuda/elementwise_loops.cuh. */
-typedef struct { const void *p; int64_t down, across, step[6]; int32_t read, room; char v[8]; } elt_strided;
+typedef struct { const void *p; int64_t down, across, step[6], next; int32_t read, room; char v[8]; } elt_strided;
 typedef struct {
-    int64_t rows, cols, down, step[6];
+    int64_t rows, cols, down, step[6], next;
     uint32_t shape[6];
-    int32_t ndim, lanes, each, across_gap, words, turned;
+    int32_t ndim, lanes, each, gap, across_gap, words, turned;
     uint32_t blocks_down, blocks_across;
 } elt_tiles;
 
@@ -137,13 +137,16 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
             whole = whole && x.step[j][d] % word == 0;
             if (d != row) s[j].step[n++] = x.step[j][d];
         }
-        s[j].read = b->host ? ELT_READ_NUMBER : whole && s[j].across == 1 ? ELT_READ_WORDS : ELT_READ_EACH;
+        s[j].read = s[j].across == 0 ? ELT_READ_ONE : whole && s[j].across == 1 ? ELT_READ_WORDS : ELT_READ_EACH;
         if (turned && elt_turned(s[j].down, s[j].across)) {
             s[j].read = ELT_READ_TURNED;
             s[j].room = shared;
             shared += (ELT_TURNED_ROWS * word << ELT_TURNED_LANES) * size;
         }
-        if (b->host) memcpy(s[j].v, b->p, size);
+        if (b->host) {
+            s[j].read = ELT_READ_NUMBER;
+            memcpy(s[j].v, b->p, size);
+        }
     }
     int64_t blocks = 1;
     for (int d = 0; d < last; d++) {
@@ -157,6 +160,10 @@ static __attribute__((noinline)) int elt_run_strided(elt_call *c, cuda_row *r) {
     int64_t lines = ELT_THREADS >> t.lanes, wide = (int64_t)word << t.lanes, room = t.rows * t.cols * blocks / (wide * lines);
     t.each = turned ? ELT_TURNED_ROWS / lines : room >= 64 * r->dev->sms ? 8 : room >= 16 * r->dev->sms ? 4 : 1;
     int64_t tall = lines * t.each;
+    t.gap = turned ? 1 : (int32_t)lines;
+    t.next = t.gap * t.down;
+    for (int j = 0; j < n_in; j++)
+        s[j].next = s[j].read == ELT_READ_TURNED ? (int64_t)word << ELT_TURNED_LANES : t.gap * s[j].down;
     int64_t down = (t.rows + tall - 1) / tall, across = (t.cols + wide - 1) / wide;
     if (down > INT32_MAX || across > INT32_MAX || (blocks *= down) > INT32_MAX || (blocks *= across) > INT32_MAX)
         return BURN_ERR_STRIDES;
