@@ -80,7 +80,6 @@ cdef extern from "launchers.h" nogil:
         const char *name
         const cuda_launcher *launchers
     const cuda_family cuda_families[1]
-    int blas_missing
 
 cdef extern from "pthread.h" nogil:
     int pthread_atfork(void *, void *, void (*child)() noexcept)
@@ -241,16 +240,6 @@ def memory():
     return PyCapsule_New(<void *>&cuda_memory, "burn.memory", NULL)
 
 
-def launched_ops(str family):
-    """What the launchers of a family take: names of ops, None for all others."""
-    cdef const cuda_launcher *l = launchers_of(family)
-    found = []
-    while l != NULL and l.fn != NULL:
-        found.append(None if l.op == NULL else l.op.decode())
-        l += 1
-    return found
-
-
 cdef const cuda_launcher *launchers_of(str family) except? NULL:
     cdef const cuda_family *f = cuda_families
     name = family.encode()
@@ -270,11 +259,10 @@ def make_table(int index, str family, list names):
     """The kernel table of a family on a GPU: names are (op, dtype code) pairs. Nothing is compiled yet."""
     cdef cuda_device *d = &devices[index]
     cdef const cuda_launcher *first = launchers_of(family)
-    cdef const cuda_launcher *l
+    cdef const cuda_launcher *at
     cdef cuda_unit *units = <cuda_unit *>calloc(DT_COUNT, sizeof(cuda_unit))
     cdef cuda_row *rows = <cuda_row *>calloc(len(names) + 1, sizeof(cuda_row))
     cdef burn_table *table = <burn_table *>calloc(1, sizeof(burn_table))
-    cdef const burn_row **found
     cdef int i, n = 0
     if units == NULL or rows == NULL or table == NULL:
         raise MemoryError()
@@ -283,17 +271,17 @@ def make_table(int index, str family, list names):
         units[i].family = keep(family)
         units[i].dtype = i
     for op, dtype in names:
-        l = first
-        while l != NULL and l.fn != NULL and l.op != NULL and strcmp(l.op, op.encode()) != 0:
-            l += 1
-        if l == NULL or l.fn == NULL:
+        at = first
+        while at != NULL and at.fn != NULL and at.op != NULL and strcmp(at.op, op.encode()) != 0:
+            at += 1
+        if at == NULL or at.fn == NULL:
             raise RuntimeError(f"no launcher for {op} of {family}")
         rows[n].row.name = keep(op)
         rows[n].row.dtype = dtype
-        rows[n].row.flags = l.flags
+        rows[n].row.flags = at.flags
         if family == "elementwise" and dtype <= DT_BF16:
             rows[n].row.flags &= ~ROW_TICKET   # no float is a wrong operand
-        rows[n].row.fn = l.fn
+        rows[n].row.fn = at.fn
         rows[n].dev = d
         rows[n].unit = &units[dtype]
         n += 1
@@ -349,24 +337,19 @@ def describe(int index):
     return (<const char *>name).decode(), (major, minor), sms
 
 
-def launches(int index):
-    """How many kernels and products were launched on a GPU."""
-    return devices[index].launched
-
-
 def launch_cost(int index, const unsigned char[::1] module, str name, int n):
     """Nanoseconds of host time of one bare launch of a kernel without parameters: the floor for benchmarks."""
     cdef CUmodule loaded = NULL
     cdef CUfunction f = NULL
     cdef cuda_device *d = &devices[index]
-    cdef int i, rc, pushed = cuda_enter(d)
+    cdef int rc, pushed = cuda_enter(d)
     cdef timespec begin, end
     kernel = name.encode()
     rc = cuModuleLoadData(&loaded, &module[0])
     if rc == 0:
         rc = cuModuleGetFunction(&f, loaded, kernel)
     clock_gettime(CLOCK_MONOTONIC, &begin)
-    for i in range(n):
+    for _ in range(n):
         if rc == 0:
             rc = cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, d.stream, NULL, NULL)
     clock_gettime(CLOCK_MONOTONIC, &end)
@@ -375,11 +358,6 @@ def launch_cost(int index, const unsigned char[::1] module, str name, int n):
     if rc:
         raise RuntimeError(f"launch: {text_of(rc, True)}")
     return (1e9 * (end.tv_sec - begin.tv_sec) + (end.tv_nsec - begin.tv_nsec)) / n
-
-
-def has_blas():
-    """Whether the library for float products was found (asked at the first product)."""
-    return not blas_missing
 
 
 cuda_raise = raise_failure

@@ -64,7 +64,7 @@ def ops(family):
     """{kernel name of an op: its dtypes} as announced in the family's file."""
     path = folder() / f"{family}.cu"
     found = ANNOUNCED.findall(expanded(path.name)) if path.exists() else []
-    dtypes = {}
+    dtypes: dict[str, list[DType]] = {}
     for name, word in found:  # an op may be announced once for floats and once for integers
         dtypes[name] = dtypes.get(name, []) + [d for d in DTYPES[word] if d not in dtypes.get(name, [])]
     return dtypes
