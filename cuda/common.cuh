@@ -104,14 +104,6 @@ template <class S> struct In {
     i64 step;
     S v;
 };
-// The axes of a strided launch, neighbours merged where all operands allow it; step[0] is the output's, then the inputs'.
-struct Layout {
-    i64 n;
-    i32 ndim;
-    i32 unused;
-    i64 shape[8];
-    i64 step[4][8];
-};
 
 // ---- values that a kernel cannot use
 enum { ERR_INDEX = 1, ERR_ZERO_DIV = 2, ERR_SHIFT = 4 };
@@ -120,10 +112,12 @@ struct Error {
     i32 code;
     i32 lock;
     i64 position, value, size;
+    i64 latest; // ticket of the last call that reported here, whether or not the record was free
 };
 // A call has a record of its own (if two should meet in one, the first keeps it); in it stands the lowest position.
 __device__ inline void report(Error *e, i64 ticket, i32 code, i64 position, i64 value, i64 size) {
     volatile Error *seen = e;
+    seen->latest = ticket;
     for (;;) {
         i64 holder = seen->ticket;
         if (holder && (holder != ticket || seen->position <= position)) return;
@@ -144,4 +138,4 @@ __device__ inline void report(Error *e, i64 ticket, i32 code, i64 position, i64 
     }
 }
 // Whether this call has found a wrong value (in an earlier kernel of the same call).
-__device__ inline bool failed(const Error *e, i64 ticket) { return *(const volatile i64 *)&e->ticket == ticket; }
+__device__ inline bool failed(const Error *e, i64 ticket) { return *(const volatile i64 *)&e->latest == ticket; }

@@ -131,11 +131,11 @@ OP(powf_scalar_bwd, FLOAT)
 #if IS_FLOAT
 struct of_powf_scalar {
     C p;
-    INLINE T operator()(i64, C x) const { return down<T>(power_of(x, p)); }
+    INLINE auto operator()(i64, C x) const { return Result<T>::of(power_of(x, p)); }
 };
 struct of_powf_scalar_bwd {
     C p;
-    INLINE T operator()(i64, C x, C g) const { return down<T>(power_slope(x, p, g)); }
+    INLINE auto operator()(i64, C x, C g) const { return Result<T>::of(power_slope(x, p, g)); }
 };
 KERNEL(powf_scalar_flat, ELT_THREADS, (T *out, In<T> x, i64 n, C exponent)) { flat(out, n, of_powf_scalar{exponent}, x); }
 KERNEL(powf_scalar_strided, ELT_THREADS, (T *out, GIVEN Strided<T> x, GIVEN Tiles tiles, C exponent)) {

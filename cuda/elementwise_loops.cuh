@@ -22,6 +22,38 @@ template <class... S> __device__ constexpr int word_of() { return 16 / widest<S.
 // Words of every input that a thread of a flat kernel has under way.
 template <class... S> __device__ constexpr int words_of() { return widest<S...>() > 2 ? 2 : 1; }
 
+// ---- results
+// An op gives bf16 as float: two are rounded by one instruction. That would not keep the sign and the bits of a NaN.
+template <class O> struct Result {
+    static INLINE O of(typename compute<O>::type v) { return down<O>(v); }
+};
+template <> struct Result<bf16> {
+    static INLINE float of(float v) { return v; }
+};
+template <class O> INLINE void store(O &to, O v) { to = v; }
+INLINE void store(bf16 &to, float v) { to = down<bf16>(v); }
+template <class O, int N> INLINE void store(vec<O, N> &to, const O (&v)[N]) {
+#pragma unroll
+    for (int k = 0; k < N; k++) to.v[k] = v[k];
+}
+template <int N> INLINE void store(vec<bf16, N> &to, const float (&v)[N]) {
+#if !defined(BURN_EMULATED) && __CUDA_ARCH__ >= 800
+    float sum = v[0];
+#pragma unroll
+    for (int k = 1; k < N; k++) sum += v[k];
+    if (sum == sum) {
+        vec<u32, N / 2> pairs;
+#pragma unroll
+        for (int k = 0; k < N / 2; k++)
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pairs.v[k]) : "f"(v[2 * k + 1]), "f"(v[2 * k]));
+        to = *(vec<bf16, N> *)&pairs;
+        return;
+    }
+#endif
+#pragma unroll
+    for (int k = 0; k < N; k++) to.v[k] = down<bf16>(v[k]);
+}
+
 // ---- flat
 template <class S> INLINE S only(const In<S> &x) { return x.p ? *x.p : x.v; }
 template <int N, class S> INLINE bool aligned(const In<S> &x) { return !x.step || ((u64)x.p & (sizeof(S) * N - 1)) == 0; }
@@ -45,11 +77,13 @@ template <int U, int N, class O, class F, class... S>
 INLINE void write_words(O *out, i64 first, const F &f, const Words<U, N, S> &...x) {
 #pragma unroll
     for (int u = 0; u < U; u++) {
-        vec<O, N> r;
         i64 at = first + u * (ELT_THREADS * N);
+        decltype(f(at, up(x.w[u].v[0])...)) r[N];
 #pragma unroll
-        for (int k = 0; k < N; k++) r.v[k] = f(at + k, up(x.w[u].v[k])...);
-        *(vec<O, N> *)(out + at) = r;
+        for (int k = 0; k < N; k++) r[k] = f(at + k, up(x.w[u].v[k])...);
+        vec<O, N> word;
+        store(word, r);
+        *(vec<O, N> *)(out + at) = word;
     }
 }
 template <class O, class F, class... S> INLINE void flat(O *out, i64 n, const F &f, const In<S> &...x) {
@@ -62,7 +96,7 @@ template <class O, class F, class... S> INLINE void flat(O *out, i64 n, const F 
     }
     if (end > n) end = n;
 #pragma unroll 1
-    for (i64 i = first + threadIdx.x; i < end; i += ELT_THREADS) out[i] = f(i, up(x.step ? x.p[i] : only(x))...);
+    for (i64 i = first + threadIdx.x; i < end; i += ELT_THREADS) store(out[i], f(i, up(x.step ? x.p[i] : only(x))...));
 }
 
 // ---- strided
@@ -147,16 +181,18 @@ template <int N, class S> INLINE vec<S, N> read_row(const Cursor<S> &c, const Ti
 }
 template <int N, class O, class F, class... S>
 INLINE void write_row(O *out, i64 at, const Tiles &t, int limit, const F &f, const vec<S, N> &...x) {
-    vec<O, N> r;
+    decltype(f(at, up(x.v[0])...)) r[N];
 #pragma unroll
-    for (int b = 0; b < N; b++) r.v[b] = f(at + column(b, t, limit), up(x.v[b])...);
+    for (int b = 0; b < N; b++) r[b] = f(at + column(b, t, limit), up(x.v[b])...);
     if (t.words) {
-        *(vec<O, N> *)(out + at) = r;
+        vec<O, N> word;
+        store(word, r);
+        *(vec<O, N> *)(out + at) = word;
         return;
     }
 #pragma unroll
     for (int b = 0; b < N; b++)
-        if (b << t.across_gap <= limit) out[at + (b << t.across_gap)] = r.v[b];
+        if (b << t.across_gap <= limit) store(out[at + (b << t.across_gap)], r[b]);
 }
 template <int N, class O, class F, class... S> INLINE void walk(O *out, const Tiles &t, const F &f, Cursor<S>... c) {
     u32 block = blockIdx.x, across = block % t.blocks_across;
@@ -242,13 +278,13 @@ template <class O, class F, class... S> INLINE void strided(O *out, const Tiles 
         strided(out, tiles, of_##op(), x, y, z); \
     }
 #define MAKE1(op, O, ...) \
-    struct of_##op { INLINE O operator()(i64, C x) const { return down<O>(__VA_ARGS__); } }; \
+    struct of_##op { INLINE auto operator()(i64, C x) const { return Result<O>::of(__VA_ARGS__); } }; \
     KERNELS1(op, O, T)
 #define MAKE2(op, O, ...) \
-    struct of_##op { INLINE O operator()(i64, C x, C y) const { return down<O>(__VA_ARGS__); } }; \
+    struct of_##op { INLINE auto operator()(i64, C x, C y) const { return Result<O>::of(__VA_ARGS__); } }; \
     KERNELS2(op, O, T, T)
 #define MAKE3(op, O, ...) \
-    struct of_##op { INLINE O operator()(i64, C x, C y, C z) const { return down<O>(__VA_ARGS__); } }; \
+    struct of_##op { INLINE auto operator()(i64, C x, C y, C z) const { return Result<O>::of(__VA_ARGS__); } }; \
     KERNELS3(op, O, T, T, T)
 #define UNARY(op, kinds, ...) IF_##kinds(MAKE1(op, T, __VA_ARGS__))
 #define BINARY(op, kinds, ...) IF_##kinds(MAKE2(op, T, __VA_ARGS__))

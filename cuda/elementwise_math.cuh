@@ -28,7 +28,6 @@ LONG m_atan(C x) { return FN(atan)(x); }
 LONG m_asinh(C x) { return FN(asinh)(x); }
 LONG m_acosh(C x) { return FN(acosh)(x); }
 LONG m_atanh(C x) { return FN(atanh)(x); }
-LONG m_pow(C x, C y) { return FN(pow)(x, y); }
 LONG m_atan2(C x, C y) { return FN(atan2)(x, y); }
 INLINE C m_fmod(C x, C y) { return FN(fmod)(x, y); }
 INLINE C m_abs(C x) { return FN(fabs)(x); }
@@ -43,15 +42,10 @@ INLINE bool negative(C x) { return x < 0; }
 INLINE bool is_infinite(C x) { return m_abs(x) == C(INFINITY); }
 INLINE bool is_finite_number(C x) { return m_abs(x) < C(INFINITY); }
 
-// Beyond this e^x is 0 in the type; beyond the other one half erfc(-x / sqrt(2)) is, and the tanh form too.
-#define EXP_END (sizeof(C) == 8 ? C(800) : C(120))
-#define PHI_END C(40)
-INLINE C clipped(C x, C limit) { return x < -limit ? -limit : x > limit ? limit : x; }
-
 #if DTYPE == DT_F64
 INLINE C m_over(C x, C y) { return x / y; }
 #else
-// One over y, neither tiny nor huge, and 2^x for x in [-1, 1], wrong by an ulp or two.
+// One over y, neither tiny nor huge, and 2^x, tiny results zero: wrong by an ulp or two.
 INLINE float near_recip(float y) {
 #ifndef BURN_EMULATED
     float r;
@@ -72,6 +66,38 @@ INLINE float near_exp2(float x) {
 }
 INLINE C m_over(C x, C y) { return x * near_recip(y); }
 #endif
+
+#if DTYPE == DT_F64
+INLINE C m_power(C x, C y) { return pow(x, y); }
+#else
+CALLED float any_power(float x, float y) { return powf(x, y); }
+// For x normal and positive and results that are neither tiny nor huge: log2(x) to 32 bits and more as the sum of two
+// numbers, from atanh(s), s = (m - 1) / (m + 1) with the error of that quotient; then 2^(y log2(x)).
+INLINE C m_power(C x, C y) {
+    i32 bits = (i32)__float_as_uint(x), k = (bits - 0x3f3504f3) & (i32)0xff800000;
+    float f = __uint_as_float((u32)(bits - k)) - 1.f, d = f + 2.f, r = near_recip(d);
+    float s = __fmul_rn(f, r), z = s * s, p = 0.116663158f;
+    float rest = fmaf(-s, f - (d - 2.f), fmaf(-s, d, f)) * r;
+    p = fmaf(p, z, 0.142753640f);
+    p = fmaf(p, z, 0.200000614f);
+    p = fmaf(p, z, 0.333333333f);
+    float high = __fmul_rn(s, 2.88539004f), low = fmaf(s, 2.88539004f, -high), e = (float)k * 0x1p-23f;
+    low = fmaf(rest, 2.88539004f, fmaf(s, 3.8518746e-8f, low));
+    low = fmaf(p * z, high, low);
+    float sum = __fadd_rn(e, high);
+    low += high - (sum - e);
+    float t = __fmul_rn(y, sum), n = __fadd_rn(t, 12582912.f);
+    if ((u32)bits - 0x00800000u >= 0x7f000000u || !(fabsf(t) < 125.f)) return any_power(x, y);
+    low = fmaf(y, low, fmaf(y, sum, -t)) + (t - (n - 12582912.f));
+    return __uint_as_float(__float_as_uint(near_exp2(low)) + (__float_as_uint(n) << 23));
+}
+#endif
+LONG m_pow(C x, C y) { return m_power(x, y); }
+
+// Beyond this e^x is 0 in the type; beyond the other one half erfc(-x / sqrt(2)) is, and the tanh form too.
+#define EXP_END (sizeof(C) == 8 ? C(800) : C(120))
+#define PHI_END C(40)
+INLINE C clipped(C x, C limit) { return x < -limit ? -limit : x > limit ? limit : x; }
 
 // e^-|x| can neither overflow nor lose digits against 1.
 SHORT sigmoid_of(C x) {
@@ -96,6 +122,18 @@ LONG gelu_slope(C x) {
 #define TAIL_END 13.1f
 // Probability that a normal deviate is above a, 0 <= a <= TAIL_END, with a small relative error: q = e^(-a^2 / 2) times a
 // polynomial in 1 / (1 + 0.35 a). The exponent is taken exactly: its error would be one of the result, times a^2.
+#if IS_HALF
+INLINE float normal_tail(float a, float &e) { // to 17 bits
+    float t = near_recip(fmaf(0.3f, a, 1.f)), p = -0.0777592025f;
+    e = near_exp2(a * a * -0.721347511f);
+    p = fmaf(p, t, 0.218029188f);
+    p = fmaf(p, t, -0.0192283550f);
+    p = fmaf(p, t, 0.145428179f);
+    p = fmaf(p, t, 0.113430102f);
+    p = fmaf(p, t, 0.120103654f);
+    return p * t * e;
+}
+#else
 INLINE float normal_tail(float a, float &e) {
     float s = __fmul_rn(a, a), low = fmaf(a, a, -s);
     float z = fmaf(s, -0.721347511f, 12582912.f), n = z - 12582912.f; // to an integer, in the low bits
@@ -114,6 +152,7 @@ INLINE float normal_tail(float a, float &e) {
     p = fmaf(p, t, 0.139621712f);
     return p * t * e;
 }
+#endif
 INLINE C gelu_of(C x) {
     float a = fabsf(x), e;
     bool far = a > TAIL_END;
@@ -171,14 +210,14 @@ LONG power_of(C x, C p) {
     if (p == 0) return C(1);
     if (p == -1) return C(1) / x;
     if (p == -2) return C(1) / (x * x);
-    return m_pow(x, p);
+    return m_power(x, p);
 }
 // p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt.
 LONG power_slope(C x, C p, C g) {
     if (p == 0) return C(0);
     if (p == 1) return g;
     if (p == 2) return (x + x) * g;
-    return x == 0 && p > 0 && p < 1 ? C(0) : p * m_pow(x, p - C(1)) * g;
+    return x == 0 && p > 0 && p < 1 ? C(0) : p * m_power(x, p - C(1)) * g;
 }
 typedef C N;
 

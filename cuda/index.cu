@@ -59,8 +59,9 @@ KERNEL(gather, 256, (E *out, const E *x, const void *idx, i64 outer, i64 n, i64 
 #pragma unroll
     for (int q = 0; q < EACH; q++) {
         if (first + q * 256 >= count) continue;
-        if (INSIDE(at[q], n)) out[first + q * 256] = held[q];
-        else report(err, ticket, ERR_INDEX, first + q * 256, at[q], n);
+        bool inside = INSIDE(at[q], n);
+        out[first + q * 256] = inside ? held[q] : E();
+        if (!inside) report(err, ticket, ERR_INDEX, first + q * 256, at[q], n);
     }
 }
 
@@ -86,7 +87,7 @@ __device__ __forceinline__ void select(S *out, const S *x, const void *idx, i64 
         if (from[q] >= 0) held[q] = x[from[q]];
 #pragma unroll
     for (int q = 0; q < EACH; q++)
-        if (from[q] >= 0) out[first + q * 256] = held[q];
+        if (first + q * 256 < count) out[first + q * 256] = from[q] >= 0 ? held[q] : S();
     if (!wrong) return;
 #pragma unroll 1
     for (int q = 0; q < EACH && first + q * 256 < count; q++) {

@@ -53,19 +53,17 @@ template <int N, class F> INLINE void draw(T *out, i64 n, u64 seed, u64 offset, 
     i64 step = (i64)gridDim.x * THREADS, first = (i64)blockIdx.x * THREADS + threadIdx.x;
     Keys keys = keys_of(seed);
     u64 counter = offset + (u64)first;
-    word *p = (word *)out + first, *end = (word *)out + (n + N - 1) / N, *part = (word *)out + n / N;
+    word *p = (word *)out + first, *end = (word *)out + n / N, v;
 #pragma unroll 1
     for (; p < end; p += step, counter += (u64)step) {
-        word v;
         make(philox(keys, counter), v.v);
-        if (p != part) {
-            *p = v;
-        } else {
-#pragma unroll
-            for (int k = 0; k < N; k++)
-                if (k < n % N) ((T *)p)[k] = v.v[k];
-        }
+        *p = v;
     }
+    if (p > end || n % N == 0) return;
+    make(philox(keys, counter), v.v);
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        if (k < n % N) ((T *)p)[k] = v.v[k];
 }
 #define PER (sizeof(T) == 8 ? 2 : 4) // elements of a counter
 
@@ -129,7 +127,10 @@ INLINE void turn_cos_sin(u32 word, float &cosine, float &sine) {
     float c = fmaf(z, 2.443315711809948e-5f, -1.388731625493765e-3f);
     c = fmaf(z, c, 4.166664568298827e-2f);
     c = fmaf(__fmul_rn(z, z), c, fmaf(-z, .5f, 1.f));
-    bool odd = quarter & 0x40000000u; // sine and cosine change places at odd quarters
+    u32 odd = quarter & 0x40000000u; // sine and cosine change places at odd quarters
+#ifndef BURN_EMULATED
+    asm("" : "+r"(odd)); // one instruction tests a mask, three the bit that the compiler would make of it
+#endif
     cosine = __uint_as_float(__float_as_uint(odd ? s : c) ^ ((quarter + 0x40000000u) & 0x80000000u));
     sine = __uint_as_float(__float_as_uint(odd ? c : s) ^ (quarter & 0x80000000u));
 }
@@ -137,7 +138,7 @@ INLINE void turn_cos_sin(u32 word, float &cosine, float &sine) {
 INLINE float root(float x) {
 #ifndef BURN_EMULATED
     float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(fmaxf(x, 0x1p-60f)));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x + 0x1p-60f)); // adds to 0 only
     float s = __fmul_rn(x, y);
     return fmaf(fmaf(-s, s, x), __fmul_rn(y, .5f), s);
 #else

@@ -187,16 +187,25 @@ cdef extern from *:
     ctypedef struct dl_managed:
         dl_tensor t
         void *ctx
-        void (*deleter)(dl_managed *) noexcept
+        void (*deleter)(dl_managed *) noexcept nogil
     ctypedef struct dl_export:
         dl_managed m
         int64_t shape[8]
         int64_t strides[8]
 
 
-cdef void dl_delete(dl_managed *m) noexcept with gil:
+cdef extern from "Python.h" nogil:
+    int Py_IsInitialized()
+
+
+cdef void dl_release(dl_managed *m) noexcept with gil:
     Py_XDECREF(<PyObject *>m.ctx)
     PyMem_Free(m)
+
+
+cdef void dl_delete(dl_managed *m) noexcept nogil:
+    if Py_IsInitialized():   # another library may let go of it when the interpreter is gone
+        dl_release(m)
 
 
 cdef void dl_capsule_delete(object capsule) noexcept:
@@ -207,10 +216,10 @@ cdef void dl_capsule_delete(object capsule) noexcept:
 
 
 def address(TensorBase x):
-    """Where the tensor's first element is; the memory counts as lent from now on."""
+    """(where the tensor's first element is, whether writing is forbidden); the memory counts as lent from now on."""
     settle(x.st)
-    x.st.flags |= ST_EXPORTED
-    return <size_t>(storage_ptr(x.st) + x.offset * DT_SIZE[x.dtype])
+    x.st.flags |= ST_EXPORTED | ST_LENT
+    return <size_t>(storage_ptr(x.st) + x.offset * DT_SIZE[x.dtype]), bool(x.st.flags & ST_READONLY)
 
 
 def to_dlpack(TensorBase x, keeper=None):
@@ -284,7 +293,7 @@ def from_dlpack(capsule, int dev, int ctx):
         raise DTypeError(f"[from_dlpack] no dtype for DLPack code {m.t.dtype.code} with {m.t.dtype.bits} bits")
     code = found
     if m.t.ndim == 0 or m.t.ndim > 8:
-        raise ShapeError(f"[from_dlpack] a tensor has 1 to 8 axes, got {m.t.ndim}; reshape it first")
+        raise ShapeError(f"[from_dlpack] 'source' must have 1 to 8 axes, got {m.t.ndim}; reshape it first")
     owner = DlpackOwner.__new__(DlpackOwner)
     owner.m = m
     PyCapsule_SetName(capsule, "used_dltensor")

@@ -287,8 +287,9 @@ cdef int run_row(Op op, const burn_row *row, int slot, burn_buf *outs, burn_buf 
         ns = 0.02 * outs[0].size * ins[0].shape[ins[0].ndim - 1]
     if tracer is not None:
         trace(op, row, outs, ins, args)
-    if ns > GIL_NS:
-        # Another thread may rebind a tensor (x[i] = v) meanwhile: the callers hold the storages, shapes are copied here.
+    if ns > GIL_NS or memory_of[slot] != NULL:
+        # Another thread may rebind a tensor (x[i] = v) while this one computes without the lock, or compiles a kernel for
+        # a device: the callers hold the storages, shapes are copied here.
         for k in range(args.n_in + args.n_out):
             b = &ins[k] if k < args.n_in else &outs[k - args.n_in]
             if k < 8:
@@ -297,6 +298,7 @@ cdef int run_row(Op op, const burn_row *row, int slot, burn_buf *outs, burn_buf 
                 if b.strides != NULL:
                     memcpy(sizes[k][1], b.strides, b.ndim * sizeof(int64_t))
                     b.strides = sizes[k][1]
+    if ns > GIL_NS:
         with nogil:
             rc = row.fn(outs, ins, args)
     else:
@@ -324,8 +326,9 @@ def ticket_error(int64_t ticket, int code, int64_t position, int64_t value, int6
     entry = tickets[ticket % 1024]
     cdef Op op
     if entry is None or entry[0] != ticket:
-        return OutOfBoundsError(f"[device] an earlier operation met a wrong value {value} at flat position {position}; "
-                                "set BURN_CHECK=1 to learn which one")
+        kind = {BURN_ERR_INDEX: OutOfBoundsError, BURN_ERR_ZERO_DIV: DivisionByZeroError}.get(code, ArgumentError)
+        return kind(f"[device] an operation more than {len(tickets)} checked calls ago met the wrong value {value} at flat "
+                    f"position {position}; set BURN_CHECK=1 to learn which one")
     op = <Op>entry[1]
     try:
         raise_kernel_error(op, code, position, value, size, entry[2])

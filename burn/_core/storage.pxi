@@ -6,13 +6,14 @@ cdef enum:
     ST_EXPORTED = 2     # somebody else may read it (a NumPy view, DLPack): never reused for a result
     ST_READONLY = 4     # the owner forbids writing
     ST_HOST = 8         # one value, still in host memory although the device has memory of its own
+    ST_LENT = 16        # somebody has its address and holds the tensor only: it must outlive a rebinding (x[i] = v)
 
 cdef int backend_of[MAX_SLOTS]                   # device slot -> backend number, filled by register_device
 cdef const burn_memory *memory_of[MAX_SLOTS]     # device slot -> its memory; NULL is the host's
 cdef int dl_type_of[MAX_SLOTS]                   # device slot -> device as DLPack names it
 cdef int dl_id_of[MAX_SLOTS]
 cdef list memory_capsules = []
-cdef object pending_error = None                 # an exception that compiled code of a backend has left here
+cdef dict pending_errors = {}                    # thread -> an exception that compiled code of a backend has left here
 
 
 @cython.final
@@ -42,9 +43,7 @@ cdef inline char *storage_ptr(Storage s) noexcept:
 
 cdef object take_pending():
     """The exception that a backend left, or one that says it left none."""
-    global pending_error
-    e = pending_error
-    pending_error = None
+    e = pending_errors.pop(PyThread_get_thread_ident(), None)
     return ExecutionError("[device] the backend failed and gave no reason") if e is None else e
 
 
@@ -55,8 +54,7 @@ def raise_pending():
 
 def set_pending(e):
     """Leaves an exception for the caller of compiled code of a backend; that code then returns BURN_ERR_RAISED."""
-    global pending_error
-    pending_error = e
+    pending_errors[PyThread_get_thread_ident()] = e
 
 
 cdef Storage storage_new(size_t nbytes, int device):
@@ -111,11 +109,14 @@ cdef int move_bytes(int to_slot, char *to, Storage source, const char *from_, si
     cdef const burn_memory *a
     cdef const burn_memory *b = memory_of[to_slot]
     cdef int rc = BURN_OK, from_slot = source.device
+    cdef char value[8]
     if n == 0:
         return 0
     a = memory_of[from_slot]
-    if source.flags & ST_HOST:
+    if source.flags & ST_HOST:   # another thread may move it to the device meanwhile
         a = NULL
+        memcpy(value, from_, n)
+        from_ = value
     with nogil:
         if a == NULL and b == NULL:
             memcpy(to, from_, n)

@@ -375,6 +375,9 @@ def set_sum_to_shape(fn):
 
 def assign(TensorBase x, TensorBase value):
     """Makes x hold the value and the place on the tape of another tensor."""
+    if x.st.flags & ST_LENT and x.st is not value.st:
+        value.st.owner = (value.st.owner, x.st)
+        value.st.flags |= ST_LENT   # x still stands for the memory that was lent
     copy_view(x, value)
     x.ctx = value.ctx
     x.node = value.node

@@ -47,7 +47,7 @@ def _cuda_entry(index):
     from burn.backend.cuda import cuda_slot
 
     slot = cuda_slot(index)
-    return _BY_SLOT.setdefault(slot, _Entry("cuda", slot, f"Cuda({index})", DType.I32, _CUDA_GENERATOR))
+    return _BY_SLOT.setdefault(slot, _Entry("cuda", slot, f"Cuda({slot - FIRST_GPU})", DType.I32, _CUDA_GENERATOR))
 
 
 class GradientCheckpointingStrategy:

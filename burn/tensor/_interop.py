@@ -74,7 +74,8 @@ class InteropMethods:
         """A tensor that shares the memory of anything with `__dlpack__`, such as a PyTorch or CuPy array.
 
         Args:
-            source: memory of the host or of a GPU. Its stream and ours are put in order: no sync is needed.
+            source: memory of the host or of a GPU. Its stream and ours are put in order: no sync is needed. When the result
+                is dropped while the source's library works on a stream of its own, call `device.sync()` first.
             device: the device of the result; if None the one where the memory is.
 
         Raises:
@@ -99,7 +100,7 @@ class InteropMethods:
 
         Args:
             source: the array. Work on the stream that it names is waited for on the GPU, not here.
-            device: a CUDA device; if None GPU 0.
+            device: the GPU where the memory is; if None that one.
 
         Raises:
             DataError: strides that are not whole elements, or a mask.
@@ -111,23 +112,28 @@ class InteropMethods:
                 f"[from_cuda_array] 'source' must have __cuda_array_interface__, got {type(source).__name__}; "
                 "use from_dlpack() or from_numpy()"
             )
-        device, _ = options(Device.cuda() if device is None else device, None, Float, "from_cuda_array")
+        from burn.backend import cuda
+
+        address, readonly = facts["data"]
+        owner = cuda.owner_of(address) if address else None
+        if device is None:
+            device = Device.cuda(owner or 0)
+        device, _ = options(device, None, Float, "from_cuda_array")
         kind, index = device._dlpack()
-        if kind == HOST:
-            raise DeviceError(f"[from_cuda_array] 'device' must be a CUDA device, got {device}; use Device.cuda()")
+        if kind == HOST or owner not in (None, index):
+            where = "a GPU" if owner is None else Device.cuda(owner)
+            raise DeviceError(f"[from_cuda_array] 'device' must be where the memory is, {where}, got {device}")
         dtype, shape = DType.of(np.dtype(facts["typestr"])), tuple(facts["shape"]) or (1,)
         strides = facts.get("strides") if facts["shape"] else None
         if strides is None:
             strides = [dtype.size * math.prod(shape[i + 1 :]) for i in range(len(shape))]
-        address, readonly = facts["data"]
         if facts.get("mask") is not None:
             raise DataError("[from_cuda_array] 'source' must have no mask, since tensors have none; fill it first")
         if any(s % dtype.size for s in strides) or address % dtype.size:
             raise DataError(f"[from_cuda_array] 'source' must have aligned elements and strides, got {tuple(strides)}")
-        from burn.backend import cuda
-
         cuda.order(index, facts.get("stream"), True)
-        return core.borrow(address, source, shape, strides, dtype.code, device._slot, device._ctx, readonly)
+        keeper = source, cuda.StreamGuard(index, facts.get("stream"), False)
+        return core.borrow(address, keeper, shape, strides, dtype.code, device._slot, device._ctx, readonly)
 
     def numpy(self):
         """The values as a read-only NumPy array that shares the memory; a copy where a GPU has them."""
@@ -150,7 +156,7 @@ class InteropMethods:
             return core.to_dlpack(x)
         from burn.backend import cuda
 
-        capsule = core.to_dlpack(x, cuda.StreamGuard(place[1], stream))
+        capsule = core.to_dlpack(x, cuda.StreamGuard(place[1], stream, True))
         cuda.order(place[1], stream, False)
         return capsule
 
@@ -161,9 +167,13 @@ class InteropMethods:
     def __cuda_array_interface__(self):
         kind, index = self.device._dlpack()
         if kind == HOST:
-            raise AttributeError("__cuda_array_interface__ is for tensors on a GPU; move it with to_device()")
+            raise AttributeError(
+                f"[__cuda_array_interface__] 'self' must be on a GPU, got {self.device}; move it with to_device()"
+            )
         if self.dtype in (DType.BF16, DType.Flex32):
-            raise AttributeError(f"__cuda_array_interface__ has no name for {self.dtype}; use DLPack")
+            raise AttributeError(
+                f"[__cuda_array_interface__] 'self' must have a dtype that the interface can name, got {self.dtype}; use DLPack"
+            )
         from burn.backend import cuda
 
         size = self.dtype.size
@@ -172,6 +182,6 @@ class InteropMethods:
             "shape": self._dims,
             "strides": None if self._contiguous else tuple(s * size for s in self._strides),
             "typestr": self.dtype.numpy.str,
-            "data": (core.address(self), False),
+            "data": core.address(self),
             "stream": cuda.stream(index),
         }

@@ -41,7 +41,7 @@ def test_default_follows_the_environment():
 
 
 def test_cuda_index_must_be_a_number():
-    for index in (-1, True, 1.0, "0"):
+    for index in (-1, True, 1.0, "0", None):
         with pytest.raises(DeviceError, match="at least 0"):
             Device.cuda(index)
 

@@ -8,11 +8,13 @@ else changes. PyCUDA is imported when the first kernel is compiled, the driver i
 import atexit
 import functools
 import importlib.util
+import operator
 import os
+import threading
 
 from burn._core import core
 from burn.backend.cuda.errors import failure
-from burn.errors import DeviceError
+from burn.errors import DeviceError, ExecutionError
 
 __all__ = ["count", "cuda_slot", "load_family", "stream", "usage"]
 
@@ -20,6 +22,9 @@ OLDEST_DRIVER = 12000  # stream-ordered pools, lazy loading of modules
 NUMBER = 2  # of this backend in the core
 DLPACK = 2  # kDLCUDA
 FIRST_SLOT = 8  # CUDA_FIRST_SLOT of device.h
+
+_opened: set[int] = set()
+_opening = threading.Lock()
 
 
 @functools.cache
@@ -52,8 +57,13 @@ def count():
 
 
 def _check(index):
-    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+    try:
+        number = -1 if isinstance(index, bool) else operator.index(index)
+    except TypeError:
+        number = -1
+    if number < 0:
         raise DeviceError(f"[cuda] 'index' must be an int of at least 0, got {index!r}")
+    index = number
     reason, remedy = _driver()
     if reason is not None:
         raise DeviceError(f"[cuda] {reason}; {remedy}, or use Device.flex()")
@@ -66,7 +76,7 @@ def _check(index):
             f"[cuda] 'index' must be below the number of GPUs, {launch.count_devices()}, got {index}; "
             "Device.enumerate('cuda') lists them"
         )
-    return launch
+    return launch, index
 
 
 def cuda_slot(index):
@@ -78,9 +88,12 @@ def cuda_slot(index):
     Raises:
         DeviceError: no PyCUDA, no driver, one that is too old, no such GPU, or a forked child.
     """
-    launch = _check(index)
-    if not launch.is_open(index):
-        _open(launch, index)
+    launch, index = _check(index)
+    if index not in _opened:
+        with _opening:
+            if index not in _opened:
+                _open(launch, index)
+                _opened.add(index)
     return FIRST_SLOT + index
 
 
@@ -97,7 +110,10 @@ def _hooks():
 
 def _open(launch, index):
     memory = _hooks()
-    slot = launch.open_device(index, os.environ.get("BURN_CUDA_SYNC", "0") not in ("", "0"))
+    try:
+        slot = launch.open_device(index, os.environ.get("BURN_CUDA_SYNC", "0") not in ("", "0"))
+    except ExecutionError as e:
+        raise DeviceError(f"[cuda] GPU {index} cannot be opened: {e}") from None
     core.register_device(slot, NUMBER, memory, DLPACK, index)
 
 
@@ -144,16 +160,28 @@ def order(index, other, ours_waits):
         core.raise_pending()
 
 
+def owner_of(address):
+    """The GPU whose memory an address is in, or None."""
+    _check(0)
+    from burn.backend.cuda import launch
+
+    index = launch.owner_of(address)
+    return None if index < 0 else index
+
+
 class StreamGuard:
-    """Lives as long as another library may use memory of ours on a stream of its own: memory is used again after that work."""
+    """Lives as long as memory is shared with a stream of another library; then its owner's stream waits for the borrower's.
 
-    __slots__ = ("index", "other")
+    ours_waits: the memory is ours, and used again only after the other stream's work; else it is theirs.
+    """
 
-    def __init__(self, index, other):
-        self.index, self.other = index, other
+    __slots__ = ("index", "other", "ours_waits")
+
+    def __init__(self, index, other, ours_waits):
+        self.index, self.other, self.ours_waits = index, other, ours_waits
 
     def __del__(self):
         try:
-            order(self.index, self.other, True)
+            order(self.index, self.other, self.ours_waits)
         except Exception:
             pass  # a poisoned device: nothing runs there any more

@@ -41,7 +41,7 @@ typedef struct {
     int32_t dtype, trans_a, trans_b, epilogue, align[4];
 } blas_key;
 typedef struct { blas_key key; void *desc, *a, *b, *d; blas_algo algo; int used, usable; } blas_plan;
-typedef struct { void *handle; int count; blas_plan plans[BLAS_PLANS]; } blas_state;
+typedef struct { void *handle, *room; size_t room_bytes; int count; blas_plan plans[BLAS_PLANS]; } blas_state;
 
 static int blas_missing;
 
@@ -75,6 +75,11 @@ static blas_state *blas_of(cuda_device *d) {
     s = calloc(1, sizeof *s);
     if (!s) return NULL;
     if (cublasLtCreate(&s->handle)) { free(s); return NULL; }
+    CUdeviceptr room = 0; /* without it there are fewer algorithms to choose from, no more */
+    if (!cuMemAllocFromPoolAsync(&room, BLAS_ROOM, d->pool, d->stream)) {
+        s->room = (void *)room;
+        s->room_bytes = BLAS_ROOM;
+    }
     return d->blas = s;
 }
 
@@ -101,7 +106,7 @@ static void blas_prepare(blas_state *s, blas_plan *p) {
     int type = k->dtype == DT_F64 ? BLAS_R_64F : k->dtype == DT_F16 ? BLAS_R_16F : k->dtype == DT_BF16 ? BLAS_R_16BF : BLAS_R_32F;
     int wide = k->dtype == DT_F64, count = 0;
     void *wish = NULL;
-    uint64_t room = BLAS_ROOM;
+    uint64_t room = s->room_bytes;
     blas_found found;
     const void *place = (void *)256; /* only whether there is one matters here */
     int rc = cublasLtMatmulDescCreate(&p->desc, wide ? BLAS_COMPUTE_64F : BLAS_COMPUTE_32F, wide ? BLAS_R_64F : BLAS_R_32F);
@@ -162,18 +167,15 @@ static int blas_product(cuda_row *r, blas_key *key, const void *a, const void *b
     blas_state *s = blas_of(dev);
     key->align[0] = blas_alignment(a);
     key->align[1] = blas_alignment(b);
-    key->align[2] = key->align[3] = blas_alignment(d);
-    if (s && !dev->blas_room) {
-        dev->blas_room = cuda_take(dev, BLAS_ROOM);
-        if (!dev->blas_room) { cuda_leave(pushed); return BURN_ERR_RAISED; }
-    }
+    key->align[2] = blas_alignment(d);
+    key->align[3] = bias && blas_alignment(bias) < key->align[2] ? blas_alignment(bias) : key->align[2];
     blas_plan *p = s ? blas_find(s, key) : NULL;
     if (p && p->usable) {
         int wide = key->dtype == DT_F64, status = 0;
         if (bias) status = cublasLtMatmulDescSetAttribute(p->desc, BLAS_BIAS_POINTER, &bias, sizeof bias);
         if (!status)
             status = cublasLtMatmul(s->handle, p->desc, wide ? (const void *)&one64 : &one, a, p->a, b, p->b,
-                                    wide ? (const void *)&zero64 : &zero, d, p->d, d, p->d, &p->algo, dev->blas_room, BLAS_ROOM,
+                                    wide ? (const void *)&zero64 : &zero, d, p->d, d, p->d, &p->algo, s->room, s->room_bytes,
                                     dev->stream);
         dev->log[dev->launched++ % CUDA_LOG] = r->row.name;
         CUresult fault = CUDA_OK;

@@ -62,6 +62,9 @@ def store(label, name, toolkit, content):
         handle, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(MAGIC + hashlib.sha256(content).digest() + content)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # as any file: others may share the folder
         os.replace(temporary, path)
     except OSError as e:
         if temporary is not None and os.path.exists(temporary):

@@ -69,6 +69,10 @@ def compile_module(family, code, arch):
                 source.text(family, code), nvcc=path, options=options, no_extern_c=True, arch=arch, cache_dir=False
             )
         )
+    except OSError as e:
+        raise ExecutionError(
+            f"[cuda] {family} cannot be compiled for {arch}: {e}; look at {path} and the temporary folder"
+        ) from None
     except driver.CompileError as e:
         raise ExecutionError(f"[cuda] {family} does not compile for {arch}: {_first_error(e)}") from None
 

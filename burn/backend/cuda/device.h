@@ -22,8 +22,7 @@
 
 /* Twins of the types in cuda/common.cuh. */
 typedef struct { const void *p; int64_t step; char v[8]; } cuda_in;
-typedef struct { int64_t n; int32_t ndim, unused; int64_t shape[8]; int64_t step[4][8]; } cuda_layout;
-typedef struct { int64_t ticket; int32_t code, lock; int64_t position, value, size; } cuda_error;
+typedef struct { int64_t ticket; int32_t code, lock; int64_t position, value, size, latest; } cuda_error;
 
 typedef struct cuda_device {
     int index, slot, sms;
@@ -42,7 +41,7 @@ typedef struct cuda_device {
     uint64_t launched, checked;    /* launches so far, and those known to be good */
     struct { void **p; int n, room; } shelf[ALLOC_CLASSES];
     size_t live, cached, limit, peak, live_blocks, cached_blocks;
-    void *blas, *blas_room;
+    void *blas;
 } cuda_device;
 
 typedef struct {
@@ -62,16 +61,20 @@ typedef struct {
 
 typedef struct { const char *op; burn_kernel fn; int32_t flags; } cuda_launcher;
 
+/* What a check has found: records of calls that met wrong values. */
+typedef struct { int n; cuda_error record[CUDA_ERRORS]; } cuda_findings;
+
 static cuda_device devices[CUDA_DEVICES];
 static int cuda_forked;
 static int cuda_exact; /* BURN_CUDA_EXACT=1: no rounding, nothing kept, so that memory checkers see every byte too far */
 
 /* Set by launch.pyx; they take the interpreter's lock, leave an exception with the core and return BURN_ERR_RAISED. */
 static int (*cuda_raise)(cuda_device *d, int code, const char *what, size_t bytes);
-static int (*cuda_raise_ticket)(cuda_device *d);
+static int (*cuda_raise_findings)(const cuda_findings *found);
 static int (*cuda_load)(cuda_unit *unit);
 
 #define CUDA_REFUSED (-1)
+#define CUDA_TOO_LARGE (-2)
 
 static inline cuda_row *row_of(const burn_args *a) { return (cuda_row *)a->row; }
 /* The record in which a call reports: its own, unless CUDA_ERRORS later calls were launched before a check. */
@@ -82,9 +85,7 @@ static inline cuda_device *device_of(int slot) { return &devices[slot - CUDA_FIR
 static inline int cuda_enter(cuda_device *d) {
     CUcontext now = NULL;
     cuCtxGetCurrent(&now);
-    if (now == d->ctx) return 0;
-    cuCtxPushCurrent(d->ctx);
-    return 1;
+    return now != d->ctx && cuCtxPushCurrent(d->ctx) == CUDA_OK;
 }
 static inline void cuda_leave(int pushed) {
     CUcontext old;
@@ -197,20 +198,14 @@ static CUfunction kernel_find(cuda_row *r, int variant, const char *suffix) {
 static inline CUfunction kernel_of(cuda_row *r, int variant, const char *suffix) {
     return r->fn[variant] ? r->fn[variant] : kernel_find(r, variant, suffix);
 }
-/* Lets a kernel have more than 48 KiB of dynamic shared memory. */
-static inline int kernel_shared(cuda_row *r, CUfunction f, unsigned bytes) {
-    int pushed = cuda_enter(r->dev);
-    CUresult rc = cuFuncSetAttribute(f, FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes);
-    cuda_leave(pushed);
-    return rc ? cuda_fail(r->dev, rc, r->row.name, 0) : BURN_OK;
-}
 
-static inline int launch(cuda_row *r, CUfunction f, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned shared,
+static inline int launch(cuda_row *r, CUfunction f, int64_t grid_x, unsigned grid_y, unsigned block_x, unsigned shared,
                          void **params) {
     cuda_device *d = r->dev;
-    if (__builtin_expect(d->refuse, 0)) return cuda_raise(d, CUDA_REFUSED, r->row.name, 0);
+    if (__builtin_expect(d->refuse || grid_x > INT32_MAX, 0))
+        return cuda_raise(d, d->refuse ? CUDA_REFUSED : CUDA_TOO_LARGE, r->row.name, (size_t)grid_x);
     int pushed = cuda_enter(d);
-    CUresult rc = cuLaunchKernel(f, grid_x, grid_y, 1, block_x, 1, 1, shared, d->stream, params, NULL);
+    CUresult rc = cuLaunchKernel(f, (unsigned)grid_x, grid_y, 1, block_x, 1, 1, shared, d->stream, params, NULL);
     d->log[d->launched++ % CUDA_LOG] = r->row.name;
     if (r->row.flags & ROW_TICKET) d->armed = 1;
     if (__builtin_expect(d->sync_each, 0) && !rc) {
@@ -221,39 +216,51 @@ static inline int launch(cuda_row *r, CUfunction f, unsigned grid_x, unsigned gr
     return rc ? cuda_fail(d, rc, r->row.name, 0) : BURN_OK;
 }
 
-/* ---- waiting, and what is found out by it */
-static int cuda_check(cuda_device *d, CUresult rc, uint64_t launched, const char *what) {
-    if (rc) return cuda_fail(d, rc, what, 0);
-    d->checked = launched;
-    for (int i = 0; i < CUDA_ERRORS; i++)
-        if (d->seen[i].ticket) return cuda_raise_ticket(d);
-    return BURN_OK;
-}
-/* Enqueues the copy of the record of wrong values, where one can have been written. */
+/* ---- waiting, and what is found out by it. The three steps are done under `copying`, but for raising. */
+/* Enqueues the copy of the records of wrong values, where one can have been written. */
 static CUresult cuda_ask(cuda_device *d) {
     if (!__atomic_exchange_n(&d->armed, 0, __ATOMIC_ACQ_REL)) return CUDA_OK;
     return cuMemcpyDtoHAsync(d->seen, (CUdeviceptr)d->err, CUDA_ERRORS * sizeof *d->seen, d->stream);
 }
+/* Once the copy is here: takes what it has, and clears those records for the calls to come. */
+static void cuda_collect(cuda_device *d, cuda_findings *found) {
+    found->n = 0;
+    for (int i = 0; i < CUDA_ERRORS; i++)
+        if (d->seen[i].ticket) {
+            found->record[found->n++] = d->seen[i];
+            d->seen[i].ticket = 0;
+            cuMemsetD8Async((CUdeviceptr)(d->err + i), 0, sizeof *d->err, d->stream);
+        }
+}
+static int cuda_conclude(cuda_device *d, CUresult rc, uint64_t launched, const cuda_findings *found, const char *what) {
+    if (rc) return cuda_fail(d, rc, what, 0);
+    d->checked = launched;
+    return found->n ? cuda_raise_findings(found) : BURN_OK;
+}
 static int cuda_sync(int slot) {
     cuda_device *d = device_of(slot);
+    cuda_findings found;
     if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "sync", 0);
     int pushed = cuda_enter(d);
     pthread_mutex_lock(&d->copying);
     uint64_t launched = d->launched;
     CUresult rc = cuda_ask(d);
     CUDA_TRY(cuStreamSynchronize(d->stream));
+    if (!rc) cuda_collect(d, &found);
     pthread_mutex_unlock(&d->copying);
     cuda_leave(pushed);
-    return cuda_check(d, rc, launched, "sync");
+    return cuda_conclude(d, rc, launched, &found, "sync");
 }
 
 /* ---- copies */
 static int cuda_upload(int slot, void *to, const void *from, size_t bytes) {
     cuda_device *d = device_of(slot);
+    int kind = 0;
     if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "upload", bytes);
     int pushed = cuda_enter(d);
-    /* from ordinary memory the driver returns once it has the bytes in memory of its own */
     CUresult rc = cuMemcpyHtoDAsync((CUdeviceptr)to, from, bytes, d->stream);
+    /* From ordinary memory the driver returns once it has the bytes in memory of its own; pinned memory is read later. */
+    if (!rc && !cuPointerGetAttribute(&kind, POINTER_MEMORY_TYPE, (CUdeviceptr)from)) rc = cuStreamSynchronize(d->stream);
     cuda_leave(pushed);
     return rc ? cuda_fail(d, rc, "upload", bytes) : BURN_OK;
 }
@@ -265,6 +272,7 @@ static int cuda_download(int slot, void *to, const void *from, size_t bytes) {
     if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "download", bytes);
     int pushed = cuda_enter(d);
     pthread_mutex_lock(&d->copying);
+    cuda_findings found;
     uint64_t launched = d->launched;
     CUresult rc = cuda_ask(d);
     if (bytes <= half) {
@@ -286,9 +294,10 @@ static int cuda_download(int slot, void *to, const void *from, size_t bytes) {
             }
         }
     }
+    if (!rc) cuda_collect(d, &found);
     pthread_mutex_unlock(&d->copying);
     cuda_leave(pushed);
-    return cuda_check(d, rc, launched, "download");
+    return cuda_conclude(d, rc, launched, &found, "download");
 }
 
 /* Between two GPUs through pinned memory: right on every machine, whether or not they reach each other. */
@@ -302,20 +311,31 @@ static int cuda_copy(int to_slot, void *to, int from_slot, const void *from, siz
         cuda_leave(pushed);
         return rc ? cuda_fail(a, rc, "copy", bytes) : BURN_OK;
     }
+    CUresult there = CUDA_OK;
+    cuda_findings found;
     pthread_mutex_lock(&a->copying);
-    for (size_t at = 0; at < bytes && !rc; at += CUDA_STAGING) {
+    uint64_t launched = a->launched;
+    int pushed = cuda_enter(a);
+    rc = cuda_ask(a);
+    cuda_leave(pushed);
+    for (size_t at = 0; at < bytes && !rc && !there; at += CUDA_STAGING) {
         size_t n = bytes - at < CUDA_STAGING ? bytes - at : CUDA_STAGING;
-        int pushed = cuda_enter(a);
-        rc = cuMemcpyDtoHAsync(a->staging, (CUdeviceptr)from + at, n, a->stream);
+        pushed = cuda_enter(a);
+        CUDA_TRY(cuMemcpyDtoHAsync(a->staging, (CUdeviceptr)from + at, n, a->stream));
         CUDA_TRY(cuStreamSynchronize(a->stream));
         cuda_leave(pushed);
+        if (rc) break;
         pushed = cuda_enter(b);
-        CUDA_TRY(cuMemcpyHtoDAsync((CUdeviceptr)to + at, a->staging, n, b->stream));
-        CUDA_TRY(cuStreamSynchronize(b->stream));
+        there = cuMemcpyHtoDAsync((CUdeviceptr)to + at, a->staging, n, b->stream);
+        if (!there) there = cuStreamSynchronize(b->stream);
         cuda_leave(pushed);
     }
+    pushed = cuda_enter(a);
+    if (!rc) cuda_collect(a, &found);
+    cuda_leave(pushed);
     pthread_mutex_unlock(&a->copying);
-    return rc ? cuda_fail(a, rc, "copy", bytes) : BURN_OK;
+    if (there) return cuda_fail(b, there, "copy", bytes);
+    return cuda_conclude(a, rc, launched, &found, "copy");
 }
 
 static void *cuda_alloc_slot(int slot, size_t bytes) { return cuda_take(device_of(slot), bytes); }
@@ -357,6 +377,9 @@ static CUresult cuda_open(int index, int sync_each) {
     uint64_t forever = UINT64_MAX;
     CUmemPoolProps props;
     CUresult rc = cuDeviceGet(&handle, index);
+    int pools = 0;
+    CUDA_TRY(cuDeviceGetAttribute(&pools, ATTRIBUTE_POOLS, handle));
+    if (!rc && !pools) return CUDA_NO_POOLS;
     CUDA_TRY(cuDevicePrimaryCtxRetain(&d->ctx, handle));
     if (rc) return rc;
     d->index = index;
@@ -383,8 +406,17 @@ static CUresult cuda_open(int index, int sync_each) {
     CUDA_TRY(cuEventCreate(&d->half[1], EVENT_DISABLE_TIMING));
     CUDA_TRY(cuMemGetInfo(&spare, &total));
     CUDA_TRY(cuStreamSynchronize(d->stream));
+    if (rc) { /* as if it had never been opened: another try may find room */
+        if (d->pool) cuMemPoolDestroy(d->pool);
+        if (d->seen) cuMemFreeHost(d->seen);
+        if (d->staging) cuMemFreeHost(d->staging);
+        if (d->stream) cuStreamDestroy(d->stream);
+        cuda_leave(pushed);
+        cuDevicePrimaryCtxRelease(handle);
+        memset(d, 0, sizeof *d);
+        return rc;
+    }
     cuda_leave(pushed);
-    if (rc) return rc;
     d->err = (cuda_error *)err;
     d->counters = (unsigned *)counters;
     memset(d->seen, 0, CUDA_ERRORS * sizeof *d->seen);
@@ -393,17 +425,17 @@ static CUresult cuda_open(int index, int sync_each) {
     return CUDA_OK;
 }
 
-/* At exit: nothing is computed any more; what is freed later goes with the process. */
+/* At exit: nothing is computed any more; what is freed later goes with the process, pinned memory too, since a thread may
+   still be reading there. */
 static void cuda_close(int index) {
     cuda_device *d = &devices[index];
     CUdevice handle;
     if (!d->ctx || d->refuse) return;
-    int pushed = cuda_enter(d);
-    cuStreamSynchronize(d->stream);
-    cuda_trim(d);
     d->refuse = 1;
-    cuMemFreeHost(d->staging);
-    cuMemFreeHost(d->seen);
+    int pushed = cuda_enter(d);
+    pthread_mutex_lock(&d->copying);
+    cuStreamSynchronize(d->stream);
+    pthread_mutex_unlock(&d->copying);
     cuda_leave(pushed);
     if (!cuDeviceGet(&handle, index)) cuDevicePrimaryCtxRelease(handle);
 }

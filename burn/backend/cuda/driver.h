@@ -25,10 +25,10 @@ typedef struct {
 } CUmemPoolProps;
 
 enum {
-    CUDA_OK = 0, CUDA_OUT_OF_MEMORY = 2, CUDA_NOT_INITIALIZED = 3, CUDA_DEINITIALIZED = 4, CUDA_NO_DEVICE = 100,
+    CUDA_OK = 0, CUDA_OUT_OF_MEMORY = 2, CUDA_NOT_INITIALIZED = 3, CUDA_DEINITIALIZED = 4, CUDA_NO_DEVICE = 100, CUDA_NO_POOLS = 801,
     CUDA_INVALID_CONTEXT = 201, CUDA_ALREADY_CAPTURING = 900,
-    ATTRIBUTE_SMS = 16, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76, ATTRIBUTE_POOLS = 115, ATTRIBUTE_SHARED_OPTIN = 97,
-    FUNCTION_MAX_DYNAMIC_SHARED = 8,
+    ATTRIBUTE_SMS = 16, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76, ATTRIBUTE_POOLS = 115,
+    POINTER_MEMORY_TYPE = 2, POINTER_ORDINAL = 9,
     POOL_RELEASE_THRESHOLD = 4, POOL_RESERVED = 5, POOL_USED = 7,
     STREAM_LEGACY = 1, EVENT_DISABLE_TIMING = 2
 };
@@ -66,12 +66,10 @@ enum {
     X(cuMemcpyHtoDAsync, _v2, (CUdeviceptr, const void *, size_t, CUstream)) \
     X(cuMemcpyDtoHAsync, _v2, (void *, CUdeviceptr, size_t, CUstream)) \
     X(cuMemcpyDtoDAsync, _v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream)) \
-    X(cuMemcpyPeerAsync, , (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream)) \
+    X(cuPointerGetAttribute, , (void *, int, CUdeviceptr)) \
     X(cuMemsetD8Async, , (CUdeviceptr, unsigned char, size_t, CUstream)) \
     X(cuModuleLoadData, , (CUmodule *, const void *)) \
-    X(cuModuleUnload, , (CUmodule)) \
     X(cuModuleGetFunction, , (CUfunction *, CUmodule, const char *)) \
-    X(cuFuncSetAttribute, , (CUfunction, int, int)) \
     X(cuLaunchKernel, , (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, \
                          void **)) \
     X(cuGetErrorName, , (CUresult, const char **)) \

@@ -7,7 +7,7 @@ from burn.errors import DeviceError, DeviceMemoryError, DevicePoisonedError, Exe
 __all__ = ["failure"]
 
 OUT_OF_MEMORY = 2
-REFUSED = -1  # CUDA_REFUSED of device.h
+REFUSED, TOO_LARGE = -1, -2  # CUDA_REFUSED, CUDA_TOO_LARGE of device.h
 SHOWN = 12
 
 _poisoned: dict[int, str] = {}
@@ -40,6 +40,8 @@ def failure(index, code, name, text, what, size, ops, count, forked, memory):
                 f"[{what}] {device} is poisoned: {_poisoned[index]}; restart the process to use it again"
             )
         return DeviceError(f"[{what}] {device} is closed: the interpreter is shutting down")
+    if code == TOO_LARGE:
+        return ExecutionError(f"[{what}] {device} cannot run {size} blocks in one launch; use smaller tensors")
     if code == OUT_OF_MEMORY:
         return _out_of_memory(device, what, size, memory)
     reason = f"{name} ({text})" if name else f"error {code}"
@@ -71,8 +73,11 @@ def _suspects(ops, count):
 
 
 def _out_of_memory(device, what, size, memory):
+    if not memory:
+        return DeviceMemoryError(f"[{what}] {device} has too little free memory; end other programs that use it")
+
     def gigabytes(key):
-        return f"{memory.get(key, 0) / 1e9:.2f} GB"
+        return f"{memory[key] / 1e9:.2f} GB"
 
     return DeviceMemoryError(
         f"[{what}] {device} has no room for {size} bytes, even after all kept memory was given back: "
@@ -85,4 +90,6 @@ def _remedy(name):
     return {
         "CUDA_ERROR_NO_BINARY_FOR_GPU": "clear the cache folder (BURN_CUDA_CACHE) so that kernels are compiled again",
         "CUDA_ERROR_INVALID_IMAGE": "clear the cache folder (BURN_CUDA_CACHE) so that kernels are compiled again",
+        "CUDA_ERROR_DEVICE_UNAVAILABLE": "another process uses the GPU exclusively: wait for it, or choose another GPU",
+        "CUDA_ERROR_NOT_SUPPORTED": "the GPU or its driver lacks what burn needs, such as memory pools",
     }.get(name, "this is a fault of burn or of the driver: please report it")

@@ -13,10 +13,13 @@ from burn._core.abi cimport *
 
 cdef extern from "device.h" nogil:
     enum:
-        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_ERRORS, CUDA_NO_DEVICE, POOL_RESERVED, POOL_USED
+        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, POINTER_ORDINAL, POOL_RESERVED, POOL_USED
     ctypedef struct cuda_error:
         int64_t ticket, position, value, size
         int32_t code
+    ctypedef struct cuda_findings:
+        int n
+        cuda_error record[1]
     ctypedef void *CUmodule
     ctypedef void *CUcontext
     ctypedef void *CUstream
@@ -27,8 +30,6 @@ cdef extern from "device.h" nogil:
         CUcontext ctx
         CUstream stream
         CUmemoryPool pool
-        cuda_error *err
-        cuda_error *seen
         const char **log
         uint64_t launched, checked
         size_t live, cached, limit, peak, live_blocks, cached_blocks
@@ -60,7 +61,7 @@ cdef extern from "device.h" nogil:
     int cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
                        void **)
     int cuStreamSynchronize(CUstream)
-    int cuMemsetD8Async(uint64_t, unsigned char, size_t, CUstream)
+    int cuPointerGetAttribute(void *, int, uint64_t)
     int cuMemGetInfo(size_t *, size_t *)
     int cuMemPoolGetAttribute(CUmemoryPool, int, void *)
     int cuGetErrorName(int, const char **)
@@ -72,7 +73,7 @@ cdef extern from "device.h" nogil:
     void cuda_leave(int)
     void cuda_after_fork() noexcept
     int (*cuda_raise)(cuda_device *, int, const char *, size_t) noexcept nogil
-    int (*cuda_raise_ticket)(cuda_device *) noexcept nogil
+    int (*cuda_raise_findings)(const cuda_findings *) noexcept nogil
     int (*cuda_load)(cuda_unit *) noexcept nogil
 
 cdef extern from "launchers.h" nogil:
@@ -139,23 +140,15 @@ cdef int raise_failure(cuda_device *d, int code, const char *what, size_t bytes)
     return BURN_ERR_RAISED
 
 
-cdef int raise_ticket(cuda_device *d) noexcept with gil:
-    """The error of the first call that met a wrong value; later ones are named in a note."""
-    cdef cuda_error *record
-    cdef int i, pushed
-    found = []
-    for i in range(CUDA_ERRORS):
-        record = &d.seen[i]
-        if record.ticket:
-            found.append((record.ticket, record.code, record.position, record.value, record.size))
-            record.ticket = 0
-    pushed = cuda_enter(d)
-    cuMemsetD8Async(<uint64_t>d.err, 0, CUDA_ERRORS * sizeof(cuda_error), d.stream)
-    cuda_leave(pushed)
+cdef int raise_findings(const cuda_findings *found) noexcept with gil:
+    """The error of the first call that met a wrong value; later ones are named in notes."""
+    cdef int i
     try:
-        errors = [ticket_error(*facts) for facts in sorted(found)]
-        for error in errors[1:6]:
-            errors[0].add_note(f"a later call met a wrong value too: {error}")
+        facts = sorted([(found.record[i].ticket, found.record[i].code, found.record[i].position, found.record[i].value,
+                         found.record[i].size) for i in range(found.n)])
+        errors = [ticket_error(*fact) for fact in facts]
+        for later in errors[1:6]:
+            errors[0].add_note(f"a later call met a wrong value too: {later}")
         set_pending(errors[0])
     except BaseException as e:
         set_pending(e)
@@ -185,6 +178,7 @@ def load_driver():
     """(None, driver version) when the driver is usable, else (what is missing, 0)."""
     cdef int version = 0, rc
     cdef const char *missing = driver_load()
+    watch_forks()
     if missing != NULL:
         return missing.decode(), 0
     rc = cuInit(0)
@@ -212,7 +206,6 @@ def open_device(int index, bint sync_each):
         rc = cuda_open(index, sync_each)
         if rc:
             raise make_failure(index, rc, text_of(rc, True), text_of(rc, False), "open", 0, [], 0, cuda_forked, {})
-        watch_forks()
     return CUDA_FIRST_SLOT + index
 
 
@@ -223,16 +216,12 @@ cdef void watch_forks():
         pthread_atfork(NULL, NULL, cuda_after_fork)
 
 
-def is_open(int index):
-    """Whether the GPU is in use by this process."""
-    return devices[index].ctx != NULL
-
-
 def close_devices():
     """Ends all work; called at exit."""
     cdef int i
-    for i in range(CUDA_DEVICES):
-        cuda_close(i)
+    with nogil:
+        for i in range(CUDA_DEVICES):
+            cuda_close(i)
 
 
 def memory():
@@ -325,6 +314,12 @@ def order(int index, uintptr_t other, bint ours_waits):
     return cuda_order(&devices[index], <CUstream>other, ours_waits)
 
 
+def owner_of(uintptr_t address):
+    """The GPU whose memory an address is in, or -1."""
+    cdef int index = -1
+    return -1 if cuPointerGetAttribute(&index, POINTER_ORDINAL, address) else index
+
+
 def describe(int index):
     """(name, compute capability as (major, minor), multiprocessors) of a GPU."""
     cdef int handle = 0, major = 0, minor = 0, sms = 0
@@ -361,5 +356,5 @@ def launch_cost(int index, const unsigned char[::1] module, str name, int n):
 
 
 cuda_raise = raise_failure
-cuda_raise_ticket = raise_ticket
+cuda_raise_findings = raise_findings
 cuda_load = load_unit

@@ -19,7 +19,7 @@ typedef struct {
     int32_t wide, mode;
 } index_call;
 
-static inline unsigned index_blocks(int64_t n, int each) { return (unsigned)((n + 256 * each - 1) / (256 * each)); }
+static inline int64_t index_blocks(int64_t n, int each) { return (n + 256 * each - 1) / (256 * each); }
 static inline index_call index_make(const burn_buf *out, const burn_buf *in, burn_args *a) {
     index_call c = {in[0].p, in[1].p, out->p, a->i[0], a->i[1], a->i[2], a->i[3], a->ticket, error_of(a),
                     in[1].dtype == DT_I64, 0};
@@ -70,7 +70,7 @@ static int index_sorted(cuda_row *r, index_call *c) {
     if (status == BURN_OK) {
         void *then[] = {&c->out,   (void *)&c->x, (void *)&c->idx, &order,   &c->outer, &c->n,
                         &c->inner, &c->k,         &c->wide,        &c->mode, &c->err,   &c->ticket};
-        status = launch(r, sorted, (unsigned)(c->outer * c->k * ((c->inner + 255) / 256)), 1, 256, 0, then);
+        status = launch(r, sorted, c->outer * c->k * ((c->inner + 255) / 256), 1, 256, 0, then);
     }
     scratch_give(r, order, bytes);
     return status;

@@ -16,7 +16,7 @@ static inline int matmul_order(int64_t r, int64_t c, int64_t row_step, int64_t c
     return -1;
 }
 
-static inline unsigned matmul_tiles(int64_t n) { return (unsigned)((n + 63) / 64); }
+static inline int64_t matmul_tiles(int64_t n) { return (n + 63) / 64; }
 
 /* Any strides, any dtype: cuda/matmul.cu. */
 static int matmul_by_kernel(cuda_row *r, void *out, const void *x, const void *y, const void *bias, int64_t bias_stride,
@@ -24,7 +24,7 @@ static int matmul_by_kernel(cuda_row *r, void *out, const void *x, const void *y
     CUfunction f = kernel_of(r, 0, "");
     void *params[] = {&out, &x, &y, &bias, &bias_stride, d, &act};
     if (!f) return BURN_ERR_RAISED;
-    return launch(r, f, matmul_tiles(d->m) * matmul_tiles(d->n) * (unsigned)d->batch, 1, 256, 0, params);
+    return launch(r, f, matmul_tiles(d->m) * matmul_tiles(d->n) * d->batch, 1, 256, 0, params);
 }
 
 static int matmul_finish(cuda_row *r, void *out, const void *bias, int64_t rows, int64_t n, int32_t act) {
@@ -32,7 +32,7 @@ static int matmul_finish(cuda_row *r, void *out, const void *bias, int64_t rows,
     int64_t one = 1, blocks = (rows * n + 1023) / 1024;
     void *params[] = {&out, &bias, &one, &rows, &n, &act};
     if (!f) return BURN_ERR_RAISED;
-    return launch(r, f, (unsigned)(blocks < 65536 ? blocks : 65536), 1, 256, 0, params);
+    return launch(r, f, blocks < 65536 ? blocks : 65536, 1, 256, 0, params);
 }
 
 /* The library sees memory by columns, so it computes the transposed product: out' = b' a'. */
@@ -62,9 +62,11 @@ static int matmul_by_library(cuda_row *r, char *out, const char *x, const char *
         char *to = out + i * key.batch * d->m * d->n * size;
         int rc = blas_product(r, &key, y + from_y * size, x + from_x * size, fused ? bias : NULL, to);
         if (rc == BLAS_UNSUPPORTED && fused && epilogue) {
-            fused = 0;
+            fused = 0; /* from the start: what was done has the bias already */
             key.epilogue = BLAS_PLAIN;
-            rc = blas_product(r, &key, y + from_y * size, x + from_x * size, NULL, to);
+            memset(at, 0, sizeof at);
+            i = -1;
+            continue;
         }
         if (rc) return rc;
         for (int axis = (int)last - 1; axis >= 0 && ++at[axis] == d->shape[axis]; axis--) at[axis] = 0;

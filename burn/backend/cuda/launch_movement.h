@@ -103,7 +103,7 @@ static int move_words(cuda_row *r, const move_job *j, int bytes) {
     CUfunction f = j->value ? kernel_of(r, MOVE_VALUE_WORDS, "value_words") : kernel_of(r, MOVE_WORDS + log, WORDS[log]);
     if (!f) return BURN_ERR_RAISED;
     void *values[] = {(void *)&j->y, (void *)j->value, &axes}, *words[] = {(void *)&j->y, (void *)&j->x, &axes};
-    return launch(r, f, (unsigned)move_blocks(j->count), 1, 256, 0, j->value ? values : words);
+    return launch(r, f, move_blocks(j->count), 1, 256, 0, j->value ? values : words);
 }
 
 static int move_flat(cuda_row *r, move_job *j) {
@@ -113,7 +113,7 @@ static int move_flat(cuda_row *r, move_job *j) {
     CUfunction f = j->value ? kernel_of(r, MOVE_VALUE_FLAT, "value_flat") : kernel_of(r, MOVE_FLAT, "flat");
     if (!f) return BURN_ERR_RAISED;
     void *params[] = {&j->y, j->value ? (void *)j->value : (void *)&j->x, &n, &head};
-    return launch(r, f, (unsigned)move_blocks((n - head) / (16 / j->size)), 1, 256, 0, params);
+    return launch(r, f, move_blocks((n - head) / (16 / j->size)), 1, 256, 0, params);
 }
 
 /* rows: the axis along which x is dense */
@@ -139,7 +139,7 @@ static int move_tiles(cuda_row *r, move_job *j, int rows) {
     CUfunction f = kernel_of(r, MOVE_TILES, "tiles");
     if (!f) return BURN_ERR_RAISED;
     void *params[] = {&j->y, (void *)&j->x, &p};
-    return launch(r, f, (unsigned)blocks, 1, 256, 0, params);
+    return launch(r, f, blocks, 1, 256, 0, params);
 }
 
 /* the widest word that all steps, the row length and both addresses are multiples of */
@@ -155,7 +155,7 @@ static int launch_move(const burn_buf *out, const burn_buf *in, burn_args *a) {
     move_job j = {.x = in->p, .y = out->p, .count = out->size, .size = DT_SIZE[out->dtype]};
     cuda_in value = {0};
     if (out->size == 0) return BURN_OK;
-    if (in->size == 1) {
+    if (in->size == 1 || in->host) {
         j.value = &value;
         if (in->host) memcpy(value.v, in->p, (size_t)j.size);
         else value.p = in->p;
@@ -191,7 +191,7 @@ static int launch_arange(const burn_buf *out, const burn_buf *none, burn_args *a
     CUfunction f = kernel_of(r, 0, "");
     if (!f) return BURN_ERR_RAISED;
     void *params[] = {(void *)&out->p, &n, &start, &step};
-    return launch(r, f, (unsigned)(n / (16 / DT_SIZE[out->dtype]) / 256 + 1), 1, 256, 0, params);
+    return launch(r, f, n / (16 / DT_SIZE[out->dtype]) / 256 + 1, 1, 256, 0, params);
 }
 
 static const cuda_launcher movement_launchers[] = {

@@ -36,7 +36,7 @@ static int64_t red_rows(red_split *s, const void *x, int size, int64_t outer, in
     s->lanes = red_pow2(units, 32);
     if (units >= 1024 || (units >= 128 && outer < 2048)) s->lanes = 256;
     if (s->lanes < 256) return red_ceil(outer, 256 / s->lanes);
-    if (outer <= RED_SPLIT_ROWS && n * size >= RED_SPLIT_BYTES) red_pieces(s, n, 4096 / outer, 256 * vector * unroll);
+    if (outer <= RED_SPLIT_ROWS && n * size >= RED_SPLIT_BYTES) red_pieces(s, n, 2048 / outer, 256 * vector * unroll);
     return outer * s->pieces;
 }
 
@@ -52,7 +52,7 @@ static int64_t red_cols(red_split *s, const void *x, int size, int64_t outer, in
     s->tiles = (int32_t)red_ceil(units, s->lanes);
     int64_t groups = red_ceil(outer, 256 / (s->lanes * s->lines)) * s->tiles;
     if (s->lanes * s->lines == 256 && groups <= RED_SPLIT_ROWS && n * inner * size >= RED_SPLIT_BYTES)
-        red_pieces(s, n, 2048 / groups, s->lines * 8);
+        red_pieces(s, n, 512 / groups, s->lines * 8);
     return groups * s->pieces;
 }
 

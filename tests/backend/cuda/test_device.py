@@ -112,6 +112,52 @@ def test_wrong_values_show_at_the_next_read_or_sync(gpu):
     assert (n + 1).tolist() == [2, 3, 4]
 
 
+def test_many_wrong_calls_before_a_check(gpu):
+    """More than there are records: none writes, the first is named, all is well afterwards."""
+    x, one = Tensor.zeros([4], gpu), Tensor.ones([1], gpu)
+    results = [x.select_assign(0, Tensor.from_data([4 + k], gpu), one, "Assign") for k in range(150)]
+    with pytest.raises(OutOfBoundsError, match="got 4 at flat position 0"):
+        gpu.sync()
+    assert all(y.tolist() == [0.0] * 4 for y in results)
+    assert x.select_assign(0, Tensor.from_data([3], gpu), one, "Add").tolist() == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_threads_wait_while_another_meets_wrong_values(gpu):
+    x, bad, seen = Tensor.ones([4], gpu), Tensor.from_data([9], gpu), []
+
+    def work():
+        for _ in range(100):
+            try:
+                x.select(0, bad)
+                assert x.sum().item() == 4.0
+            except OutOfBoundsError as e:
+                seen.append(e)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) > 50
+
+
+def test_values_are_checked_on_the_way_to_another_gpu(gpu):
+    if cuda.count() < 2:
+        pytest.skip("one GPU only")
+    y = Tensor.ones([4], gpu).select(0, Tensor.from_data([9, 1], gpu))
+    with pytest.raises(OutOfBoundsError, match="got 9"):
+        y.to_device(Device.cuda(1))
+
+
+def test_memory_lent_by_address_outlives_a_rebinding(gpu):
+    x = Tensor.from_data([0.0, 1.0, 2.0], gpu)
+    other = Tensor.from_cuda_array(type("Facts", (), {"__cuda_array_interface__": x.__cuda_array_interface__}))
+    x[0] = 5.0
+    x[1] = 6.0
+    more = [Tensor.full([3], 7.0, gpu) for _ in range(4)]
+    assert other.tolist() == [0.0, 1.0, 2.0] and x.tolist() == [5.0, 6.0, 2.0] and len(more) == 4
+
+
 def test_nothing_is_written_by_a_wrong_scatter(gpu):
     x = Tensor.zeros([4, 3], gpu)
     for update in ("Assign", "Add", "Mul", "Min", "Max"):

@@ -112,6 +112,40 @@ def test_exit_is_clean_with_work_in_flight(program):
     assert program("keep = [(x * i).exp() for i in range(50)]\nprint('done')") == "done"
 
 
+def test_exit_while_a_thread_reads(program):
+    program(
+        """
+        import threading
+        def read():
+            while True:
+                x.numpy()
+        for _ in range(3):
+            threading.Thread(target=read, daemon=True).start()
+        threading.excepthook = lambda *_: None
+        """
+    )
+
+
+def test_a_fault_is_put_on_the_gpu_that_has_it(program):
+    out = program(
+        """
+        from burn.backend import cuda
+        if cuda.count() > 1:
+            class Wild:
+                __cuda_array_interface__ = {"shape": (1 << 20,), "typestr": "<f4", "data": (64, False), "version": 3}
+            wild = Tensor.from_cuda_array(Wild(), Device.cuda(1)) + 1.0
+            try:
+                x.to_device(Device.cuda(1))
+            except DevicePoisonedError as e:
+                print(e)
+            print(x.sum().item())
+        """
+    )
+    if out:
+        first, second = out.splitlines()
+        assert "cuda:1 met CUDA_ERROR_ILLEGAL_ADDRESS" in first and second == "1000.0"
+
+
 WARNED = """
 import warnings
 with warnings.catch_warnings(record=True) as seen:

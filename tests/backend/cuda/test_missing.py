@@ -56,3 +56,30 @@ burn.Device.cuda()
 print([m for m in sys.modules if m.startswith("pycuda")])
 """
     assert fresh_python(code, **emulated | {"BURN_DEVICE": "flex"}).splitlines() == ["[]", "[]"]
+
+
+def test_a_full_gpu_cannot_be_opened(fresh_python, emulated):
+    code = """
+import burn, ctypes, os
+from burn.errors import DeviceError
+for _ in range(2):
+    try:
+        burn.Device.cuda()
+    except DeviceError as e:
+        print(e)
+driver = ctypes.CDLL(os.environ["BURN_CUDA_DRIVER"])
+driver.emulator_limit(0, ctypes.c_uint64(1 << 28))
+print(burn.Tensor.ones([3], burn.Device.cuda()).tolist())
+"""
+    first, again, then = fresh_python(code, **emulated | {"BURN_EMULATED_MEMORY": "1000"}).splitlines()
+    assert (
+        first
+        == again
+        == ("[cuda] GPU 0 cannot be opened: [open] cuda:0 has too little free memory; end other programs that use it")
+    )
+    assert then == "[1.0, 1.0, 1.0]"
+
+
+def test_a_small_product_needs_no_room(fresh_python, emulated):
+    code = "import burn\nx = burn.Tensor.ones([4, 4], burn.Device.cuda())\nprint((x @ x).sum().item())"
+    assert fresh_python(code, **emulated | {"BURN_EMULATED_MEMORY": str(1 << 20)}) == "64.0"
