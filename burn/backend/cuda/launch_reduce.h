@@ -41,7 +41,7 @@ static int64_t red_rows(red_split *s, const void *x, int size, int64_t outer, in
 }
 
 /* Columns: lanes along inner, lines down n while each still has rows enough or the GPU would stay empty. */
-static int64_t red_cols(red_split *s, const void *x, int size, int64_t outer, int64_t n, int64_t inner) {
+static int64_t red_cols(red_split *s, const void *x, int size, int64_t outer, int64_t n, int64_t inner, int most) {
     const int columns = size >= 4 ? 16 / size : 4;
     s->vector = inner % columns == 0 && (uintptr_t)x % (unsigned)(columns * size) == 0;
     int64_t units = red_ceil(inner, columns);
@@ -52,12 +52,13 @@ static int64_t red_cols(red_split *s, const void *x, int size, int64_t outer, in
     s->tiles = (int32_t)red_ceil(units, s->lanes);
     int64_t groups = red_ceil(outer, 256 / (s->lanes * s->lines)) * s->tiles;
     if (s->lanes * s->lines == 256 && groups <= RED_SPLIT_ROWS && n * inner * size >= RED_SPLIT_BYTES)
-        red_pieces(s, n, 512 / groups, s->lines * 8);
+        red_pieces(s, n, most / groups, s->lines * 8);
     return groups * s->pieces;
 }
 
-/* params: what comes before the sizes, and after them at most one number; the sizes and the split are put in here */
-static int red_launch(const burn_buf *x, burn_args *a, void **before, int n_before, void *after) {
+/* params: what comes before the sizes, and after them at most one number; the sizes and the split are put in here. most:
+   blocks over columns where long axes are cut; few finish together, many suit ops that wait for arithmetic. */
+static int red_launch(const burn_buf *x, burn_args *a, void **before, int n_before, void *after, int most) {
     cuda_row *r = row_of(a);
     int64_t outer = a->i[0], n = a->i[1], inner = a->i[2], blocks;
     red_split s = {.lanes = 1, .lines = 1, .tiles = 1, .pieces = 1, .length = n};
@@ -65,7 +66,7 @@ static int red_launch(const burn_buf *x, burn_args *a, void **before, int n_befo
     int at = 0, size = DT_SIZE[x->dtype], rows = inner == 1;
     size_t bytes = 0;
     if (outer * inner == 0) return BURN_OK;
-    blocks = rows ? red_rows(&s, x->p, size, outer, n) : red_cols(&s, x->p, size, outer, n, inner);
+    blocks = rows ? red_rows(&s, x->p, size, outer, n) : red_cols(&s, x->p, size, outer, n, inner, most);
     CUfunction f = rows ? kernel_of(r, 0, "rows") : kernel_of(r, 1, "cols");
     if (!f) return BURN_ERR_RAISED;
     if (s.pieces > 1) {
@@ -87,17 +88,17 @@ static int red_launch(const burn_buf *x, burn_args *a, void **before, int n_befo
 
 static int launch_reduce(const burn_buf *out, const burn_buf *x, burn_args *a) {
     void *before[] = {(void *)&out->p, (void *)&x->p};
-    return red_launch(x, a, before, 2, NULL);
+    return red_launch(x, a, before, 2, NULL, 512);
 }
 static int launch_var(const burn_buf *out, const burn_buf *x, burn_args *a) {
     void *before[] = {(void *)&out->p, (void *)&x->p};
     double correction = a->f[0];
-    return red_launch(x, a, before, 2, &correction);
+    return red_launch(x, a, before, 2, &correction, 512);
 }
 static int launch_flags(const burn_buf *out, const burn_buf *x, burn_args *a) {
     void *before[] = {(void *)&out->p, (void *)&x->p};
     int32_t out_dtype = out->dtype;
-    return red_launch(x, a, before, 2, &out_dtype);
+    return red_launch(x, a, before, 2, &out_dtype, 512);
 }
 /* An empty axis has no extreme: the caller has refused it. */
 static int launch_extreme(const burn_buf *out, const burn_buf *x, burn_args *a) {
@@ -106,12 +107,12 @@ static int launch_extreme(const burn_buf *out, const burn_buf *x, burn_args *a) 
 static int launch_place(const burn_buf *out, const burn_buf *x, burn_args *a) {
     void *before[] = {(void *)&out->p, (void *)&x->p};
     int32_t at_dtype = out->dtype;
-    return a->i[1] ? red_launch(x, a, before, 2, &at_dtype) : BURN_OK;
+    return a->i[1] ? red_launch(x, a, before, 2, &at_dtype, 2048) : BURN_OK;
 }
 static int launch_value_and_place(const burn_buf *out, const burn_buf *x, burn_args *a) {
     void *before[] = {(void *)&out[0].p, (void *)&out[1].p, (void *)&x->p};
     int32_t at_dtype = out[1].dtype;
-    return a->i[1] ? red_launch(x, a, before, 3, &at_dtype) : BURN_OK;
+    return a->i[1] ? red_launch(x, a, before, 3, &at_dtype, 2048) : BURN_OK;
 }
 
 static const cuda_launcher reduce_launchers[] = {
