@@ -13,7 +13,7 @@ from burn._core.abi cimport *
 
 cdef extern from "device.h" nogil:
     enum:
-        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, POINTER_ORDINAL, POOL_RESERVED, POOL_USED
+        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, POINTER_ORDINAL, ATTRIBUTE_SMS, ATTRIBUTE_MAJOR, ATTRIBUTE_MINOR, POOL_RESERVED
     ctypedef struct cuda_error:
         int64_t ticket, position, value, size
         int32_t code
@@ -326,9 +326,9 @@ def describe(int index):
     cdef char name[128]
     if cuDeviceGet(&handle, index) or cuDeviceGetName(name, 128, handle):
         return "unknown", (0, 0), 0
-    cuDeviceGetAttribute(&major, 75, handle)
-    cuDeviceGetAttribute(&minor, 76, handle)
-    cuDeviceGetAttribute(&sms, 16, handle)
+    cuDeviceGetAttribute(&major, ATTRIBUTE_MAJOR, handle)
+    cuDeviceGetAttribute(&minor, ATTRIBUTE_MINOR, handle)
+    cuDeviceGetAttribute(&sms, ATTRIBUTE_SMS, handle)
     return (<const char *>name).decode(), (major, minor), sms
 
 
