@@ -383,15 +383,15 @@ API CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     *free = d.limit - reserved_on(d);
     return OK;
 }
-API CUresult cuPointerGetAttribute(void *data, int attribute, CUdeviceptr p) {
+API CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **data, CUdeviceptr p) {
     CALL;
     const Allocation *a = holds(p, 1);
     auto pinned = host_memory.upper_bound((void *)p);
     bool host = pinned != host_memory.begin() && (--pinned, p < (CUdeviceptr)pinned->first + pinned->second);
-    if (!a && !host) return INVALID_VALUE; // of no memory that the driver knows
-    if (attribute == 2) *(int *)data = a ? 2 : 1; // device, host
-    else if (attribute == 9) *(int *)data = a ? a->device : 0;
-    else return INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        if (attributes[i] != 2 && attributes[i] != 9) return INVALID_VALUE;
+        *(int *)data[i] = attributes[i] == 2 ? (a ? 2 : host ? 1 : 0) : a ? a->device : 0; // kind of memory, device
+    }
     return OK;
 }
 API CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned) {

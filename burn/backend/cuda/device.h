@@ -253,14 +253,21 @@ static int cuda_sync(int slot) {
 }
 
 /* ---- copies */
+/* The kind of memory that an address is in (1 pinned, 2 a GPU's), and the GPU; 0 for memory that the driver does not know. */
+static int cuda_memory_kind(const void *p, int *gpu) {
+    int kind = 0, what[] = {POINTER_MEMORY_TYPE, POINTER_ORDINAL};
+    void *facts[] = {&kind, gpu};
+    *gpu = 0;
+    return cuPointerGetAttributes(2, what, facts, (CUdeviceptr)p) ? 0 : kind;
+}
 static int cuda_upload(int slot, void *to, const void *from, size_t bytes) {
     cuda_device *d = device_of(slot);
-    int kind = 0;
+    int gpu;
     if (d->refuse) return cuda_raise(d, CUDA_REFUSED, "upload", bytes);
     int pushed = cuda_enter(d);
     CUresult rc = cuMemcpyHtoDAsync((CUdeviceptr)to, from, bytes, d->stream);
     /* From ordinary memory the driver returns once it has the bytes in memory of its own; pinned memory is read later. */
-    if (!rc && !cuPointerGetAttribute(&kind, POINTER_MEMORY_TYPE, (CUdeviceptr)from)) rc = cuStreamSynchronize(d->stream);
+    if (!rc && cuda_memory_kind(from, &gpu)) rc = cuStreamSynchronize(d->stream);
     cuda_leave(pushed);
     return rc ? cuda_fail(d, rc, "upload", bytes) : BURN_OK;
 }

@@ -65,7 +65,7 @@ enum {
     X(cuMemcpyHtoDAsync, _v2, (CUdeviceptr, const void *, size_t, CUstream)) \
     X(cuMemcpyDtoHAsync, _v2, (void *, CUdeviceptr, size_t, CUstream)) \
     X(cuMemcpyDtoDAsync, _v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream)) \
-    X(cuPointerGetAttribute, , (void *, int, CUdeviceptr)) \
+    X(cuPointerGetAttributes, , (unsigned, int *, void **, CUdeviceptr)) \
     X(cuMemsetD8Async, , (CUdeviceptr, unsigned char, size_t, CUstream)) \
     X(cuModuleLoadData, , (CUmodule *, const void *)) \
     X(cuModuleGetFunction, , (CUfunction *, CUmodule, const char *)) \

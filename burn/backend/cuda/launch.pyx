@@ -13,7 +13,7 @@ from burn._core.abi cimport *
 
 cdef extern from "device.h" nogil:
     enum:
-        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, POINTER_ORDINAL, ATTRIBUTE_SMS, ATTRIBUTE_MAJOR, ATTRIBUTE_MINOR, POOL_RESERVED
+        CUDA_DEVICES, CUDA_FIRST_SLOT, CUDA_LOG, CUDA_NO_DEVICE, ATTRIBUTE_SMS, ATTRIBUTE_MAJOR, ATTRIBUTE_MINOR, POOL_RESERVED
     ctypedef struct cuda_error:
         int64_t ticket, position, value, size
         int32_t code
@@ -61,7 +61,7 @@ cdef extern from "device.h" nogil:
     int cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
                        void **)
     int cuStreamSynchronize(CUstream)
-    int cuPointerGetAttribute(void *, int, uint64_t)
+    int cuda_memory_kind(const void *, int *)
     int cuMemGetInfo(size_t *, size_t *)
     int cuMemPoolGetAttribute(CUmemoryPool, int, void *)
     int cuGetErrorName(int, const char **)
@@ -316,8 +316,8 @@ def order(int index, uintptr_t other, bint ours_waits):
 
 def owner_of(uintptr_t address):
     """The GPU whose memory an address is in, or -1."""
-    cdef int index = -1
-    return -1 if cuPointerGetAttribute(&index, POINTER_ORDINAL, address) else index
+    cdef int index
+    return index if cuda_memory_kind(<const void *>address, &index) == 2 else -1
 
 
 def describe(int index):
