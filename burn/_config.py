@@ -1,6 +1,5 @@
 """Process-wide configuration: threads, versions, tracing."""
 
-import os
 import sys
 
 from burn._core import core
@@ -60,6 +59,6 @@ def _load_family(slot, family):
 
 
 core.set_hooks(_load_family, _find_python_kernel, contract.KernelError)
-core.set_check(os.environ.get("BURN_CHECK", "0") not in ("", "0"))
-if os.environ.get("BURN_TRACE", "0") not in ("", "0"):
+core.set_check(contract.is_on("BURN_CHECK"))
+if contract.is_on("BURN_TRACE"):
     core.set_tracer(lambda line: print(line, file=sys.stderr))

@@ -29,6 +29,7 @@ cdef object tracer = None                      # called with one line an op unde
 cdef object MISSING = object()                 # an operand that was not given; None is a value like any other
 cdef list tickets = [None] * 1024              # the last calls whose values are checked later: (ticket, op, attributes)
 cdef int64_t next_ticket = 1
+cdef object blamed = None                      # (code, position, value, size) -> exception in the words of who called the op
 cdef bint check_at_once = False                # BURN_CHECK=1: such a call waits for its own check
 cdef double GIL_NS = 20000.0                   # estimated work above which a kernel runs without the GIL
 
@@ -262,7 +263,7 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
     if code == BURN_ERR_INDEX:
         raise OutOfBoundsError(
             f"[{op.kernel}] 'indices' must lie in 0..{size - 1} for axis {attrs} of size {size}, got {value} at flat position "
-            f"{position}; nothing was written")
+            f"{position}" + ("; nothing was written" if op.kernel in ("scatter", "select_assign") else ""))
     if code == BURN_ERR_ZERO_DIV:
         raise DivisionByZeroError(f"[{op.kernel}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
                                   "mask those values or use a Float tensor")
@@ -317,7 +318,7 @@ cdef int take_ticket(Op op, burn_args *args, object attrs) except -1:
     global next_ticket
     args.ticket = next_ticket
     next_ticket += 1
-    tickets[args.ticket % 1024] = (args.ticket, op, attrs)
+    tickets[args.ticket % 1024] = (args.ticket, op, attrs, blamed)
     return 0
 
 
@@ -330,10 +331,21 @@ def ticket_error(int64_t ticket, int code, int64_t position, int64_t value, int6
         return kind(f"[device] an operation more than {len(tickets)} checked calls ago met the wrong value {value} at flat "
                     f"position {position}; set BURN_CHECK=1 to learn which one")
     op = <Op>entry[1]
+    if entry[3] is not None:
+        return entry[3](code, position, value, size)
     try:
         raise_kernel_error(op, code, position, value, size, entry[2])
     except Exception as e:
         return e
+
+
+def set_blame(words):
+    """words(code, position, value, size) makes the error for values that ops launched from now on find wrong later; returns
+    what did so before. None: the op's own error."""
+    global blamed
+    before = blamed
+    blamed = words
+    return before
 
 
 def set_check(bint on):
@@ -450,7 +462,7 @@ cdef int merge_context(Op op, tuple ins) except -1:
         if t.ctx != ctx:
             if t.ctx and ctx:
                 raise AutodiffError(f"[{op.name}] tensors must share a gradient checkpointing strategy, got Disabled and "
-                                    "Balanced; set one with with_gradient_checkpointing_strategy()")
+                                    "Balanced; make both on device.autodiff(), or both on device.autodiff().gradient_checkpointing()")
             ctx = t.ctx or ctx
     return ctx
 

@@ -303,8 +303,9 @@ def backward(TensorBase root):
                             "the source leaf before computing the output")
     n = root.node
     if n.op is not None and n.consumed:
-        raise AutodiffError(f"[backward] the graph of node {n.id} has already been consumed by an earlier backward; combine "
-                            "losses before backward, or compute the output again")
+        raise AutodiffError(f"[backward] the graph of node {n.id} has already been consumed by an earlier backward"
+                            f"{' that failed' if n.consumed == 2 else ''}; combine losses before backward, or compute the "
+                            "output again")
     walk_epoch += 1
     n.mark = walk_epoch
     n.pending = 0
@@ -341,6 +342,10 @@ def backward(TensorBase root):
             step_back(n, seed, leaves, ready)
             seed = None
             node_release(n)
+    except BaseException:
+        for n in order:
+            n.consumed = 2
+        raise
     finally:
         for n in order:
             if n.op is not None:

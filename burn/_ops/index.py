@@ -139,13 +139,26 @@ def _scatter_bwd(node, g):
         mine = read(winners, axis, indices).equal(_positions(values, g._slot))
         to_values = mask_fill(read(g, axis, indices), mine.bool_not(), 0.0)
         return to_x, to_values, None
-    out = write(_fresh_copy(x, x), axis, indices, values, mode)
     if mode == 2:
-        # g times the product of the other factors at the cell; exact without zeros among them
-        total = g * out
-        return total / x, read(total, axis, indices) / values, None
+        return _product_bwd(read, write, g, x, axis, indices, values)
+    out = write(_fresh_copy(x, x), axis, indices, values, mode)
     to_x = mask_fill(g, out.not_equal(x), 0.0)
     to_values = mask_fill(read(g, axis, indices), read(out, axis, indices).not_equal(values), 0.0)
+    return to_x, to_values, None
+
+
+def _product_bwd(read, write, g, x, axis, indices, values):
+    """Each factor's gradient is g times the product of the others at its cell, exact with zeros among them too."""
+    from burn._ops import elementwise as ew
+
+    zero = values.equal_scalar(0.0)
+    rest = mask_fill(values, zero, 1.0)
+    cells = zeros(x._dims, x._dtype, x._slot)
+    count = write(_fresh_copy(cells, cells), axis, indices, ew.cast(zero, x.dtype), 1)
+    product = write(_fresh_copy(cells + 1.0, cells), axis, indices, rest, 2)  # of the factors that are not zero
+    to_x = g * mask_fill(product, count.greater_scalar(0.0), 0.0)
+    others = read(count, axis, indices) - ew.cast(zero, x.dtype)
+    to_values = mask_fill(read(g * x * product, axis, indices) / rest, others.greater_scalar(0.0), 0.0)
     return to_x, to_values, None
 
 

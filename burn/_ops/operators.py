@@ -46,11 +46,20 @@ def _floordiv(op, x, y):
     if first._kind == FLOAT:
         return ew.floor(ew.div(x, y))
     x, y = _as_tensors("floordiv", x, y)
+    before = core.set_blame(_divisor_of_zero)  # of a device that finds it later
     try:
-        rest = ew.remainder(x, y)
+        return ew.div(ew.sub(x, ew.remainder(x, y)), y)  # exact: what is left of the remainder is divisible
     except DivisionByZeroError as e:
         raise DivisionByZeroError(str(e).replace("[remainder]", "[floordiv]")) from None
-    return ew.div(ew.sub(x, rest), y)  # exact: what is left of the remainder is divisible
+    finally:
+        core.set_blame(before)
+
+
+def _divisor_of_zero(code, position, value, size):
+    return DivisionByZeroError(
+        f"[floordiv] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; mask those values or use a "
+        "Float tensor"
+    )
 
 
 def _pow(op, x, y):

@@ -44,18 +44,23 @@ def check_kind(op, x, mask, name="self"):
         raise KindError(f"[{op}] '{name}' must be of kind {kinds_text(mask)}, got {kind} ({x.dtype.name}); {remedy}")
 
 
-def check_same(op, x, y, name="other"):
-    """Refuses two tensors of different dtype, device or checkpointing strategy."""
+def check_device(op, x, y, name="other"):
+    """Refuses two tensors on different devices."""
     if x._slot != y._slot:
         raise DeviceError(f"[{op}] '{name}' must be on {x.device}, got {y.device}; move it with to_device()")
+
+
+def check_same(op, x, y, name="other"):
+    """Refuses two tensors of different dtype, device or checkpointing strategy."""
+    check_device(op, x, y, name)
     if x._dtype != y._dtype:
         raise DTypeError(
             f"[{op}] '{name}' must have dtype {x.dtype.name}, got {y.dtype.name}; dtypes never promote: use cast()"
         )
     if x._ctx and y._ctx and x._ctx != y._ctx:
         raise AutodiffError(
-            f"[{op}] '{name}' must share the gradient checkpointing strategy of the first tensor; set it with "
-            "with_gradient_checkpointing_strategy()"
+            f"[{op}] '{name}' must share the gradient checkpointing strategy of the first tensor; make both on "
+            "device.autodiff(), or both on device.autodiff().gradient_checkpointing()"
         )
 
 

@@ -5,12 +5,19 @@ Values that cannot be used, such as an index outside its axis, are reported by c
 dispatcher knows the op and the argument as the caller wrote them.
 """
 
+import os
+
 # Codes of values found wrong by a kernel: the numbers of `burn/_core/abi.h`.
 OK = 0
 INDEX = 1
 ZERO_DIV = 2
 MEMORY = 3
 SHIFT = 4
+
+
+def is_on(name: str) -> bool:
+    """Whether an environment variable switches something on: set, and not to 0, false, no or off."""
+    return os.environ.get(name, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 class KernelError(Exception):

@@ -1,6 +1,7 @@
 """Devices: where tensors live, which backend computes, and whether autodiff is on."""
 
 import os
+import re
 import secrets
 import threading
 
@@ -109,7 +110,7 @@ class Device:
 
     @staticmethod
     def default():
-        """The device that BURN_DEVICE names, else CUDA when it can be used, else flex.
+        """The device that BURN_DEVICE names ("flex", "cuda", "cuda:1", ...), else CUDA when it can be used, else flex.
 
         Raises:
             DeviceError: BURN_DEVICE names an unknown backend, or one that is not installed.
@@ -117,8 +118,8 @@ class Device:
         name = os.environ.get("BURN_DEVICE", "").strip().lower()
         if name in _HOST:
             return Device(_HOST[name].slot)
-        if name == "cuda":
-            return Device.cuda()
+        if name == "cuda" or re.fullmatch(r"cuda:\d+", name):
+            return Device.cuda(int(name[5:] or 0))
         if name in [t.value for t in DeviceType]:
             raise DeviceError(
                 f"[default] BURN_DEVICE={name} is not available in this build; use {', '.join(_HOST)} or cuda"
@@ -254,7 +255,7 @@ class Device:
         """Waits until all work of this device is done; a CPU computes at once. Mirrors `Device::sync`.
 
         Raises:
-            ExecutionError: the work failed; `is_device_poisoned()` tells whether the process must be restarted.
+            ExecutionError: the work failed; the error's `is_device_poisoned()` tells whether the process must be restarted.
             IndexError, ZeroDivisionError: a GPU met a wrong value in work that was launched earlier.
         """
         core.sync_device(self._slot)

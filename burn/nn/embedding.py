@@ -1,5 +1,6 @@
 """The table of vectors."""
 
+from burn._core import core
 from burn.config import Config
 from burn.errors import OutOfBoundsError, ShapeError
 from burn.module import ONE_LINE, Module, Param
@@ -60,10 +61,14 @@ class Embedding(Module):
         if input.ndim != 2:
             raise ShapeError(f"[Embedding] 'input' must be [batch, length], got shape {input.dims()}; unsqueeze it")
         table = self.weight.val()
+        rows, length = table.shape[0], input.shape[1]
+        before = core.set_blame(lambda code, position, value, size: _wrong(rows, value, *divmod(position, length)))
         try:
             return functional.embedding(table, input)
         except OutOfBoundsError as error:
-            raise _stray(input, table.shape[0]) or error from error
+            raise _stray(input, rows) or error from error
+        finally:
+            core.set_blame(before)
 
     def custom_settings(self):
         return ONE_LINE
@@ -78,8 +83,11 @@ def _stray(input: Tensor, rows: int) -> OutOfBoundsError | None:
     for batch, indices in enumerate(input.tolist()):
         for position, index in enumerate(indices):
             if not 0 <= index < rows:
-                return OutOfBoundsError(
-                    f"[Embedding] 'input' must hold indices from 0 to {rows - 1}, "
-                    f"got {index} at position [{batch}, {position}]"
-                )
+                return _wrong(rows, index, batch, position)
     return None
+
+
+def _wrong(rows: int, index: int, batch: int, position: int) -> OutOfBoundsError:
+    return OutOfBoundsError(
+        f"[Embedding] 'input' must hold indices from 0 to {rows - 1}, got {index} at position [{batch}, {position}]"
+    )

@@ -170,7 +170,7 @@ class ModuleOptimizer:
                     "the optimizer that wrote it (L-BFGS has one state for all parameters)"
                 )
             values = tensor.to_numpy()
-            value = Tensor.from_data(values, Device.default(), values.dtype)
+            value = Tensor.from_data(values, Device.flex(), values.dtype)
             leaves.setdefault(ParamId(tensor.param_id), {})[tensor.name] = value
         for name, scalar in record.scalars.items():
             prefix = name.split(".", 1)[0]
@@ -225,7 +225,7 @@ class ModuleOptimizer:
                 f"[load_record] the state of parameter {path or id} must fit {type(optimizer).__name__}, but has no "
                 f"'{str(missing).removeprefix(prefix + '.')}'; load it into the optimizer that wrote it"
             ) from None
-        return _Entry(state, Device.default()._slot, rank, group, path)
+        return _Entry(state, Device.flex()._slot, rank, group, path)
 
     def __repr__(self) -> str:
         rules = ", ".join(type(group.optimizer).__name__ for group in self._groups)

@@ -8,7 +8,7 @@ from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
 from burn._ops.elementwise import mask_fill, mask_where
-from burn._ops.registry import BOOL, INT, check_same, number
+from burn._ops.registry import BOOL, INT, check_device, check_same, number
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, OutOfBoundsError, ShapeError
 from burn.tensor.dtype import DType
 from burn.tensor.shape import int_of
@@ -29,6 +29,7 @@ class Selection:
 def get_item(x, key):
     """x[key]."""
     if isinstance(key, core.TensorBase) and key._kind == BOOL and key._dims == x._dims:
+        check_device("index", x, key)
         return x.mask_select(key)
     part = parse(x, key)
     out = x
@@ -154,6 +155,7 @@ def _positions(x, axis, k):
                 f"[index] an index tensor must be Int or Bool with one axis, or a mask of shape {x.dims()}, got "
                 f"{DType.of_code(k._dtype)} of shape {list(k._dims)}"
             )
+        check_device("index", x, k)
         k = core.to_numpy(k)
     k = np.array([], np.int64) if isinstance(k, list) and not k else np.asarray(k)
     if k.ndim != 1 or k.dtype.kind not in "iub":

@@ -1,6 +1,7 @@
 """Tensors and the arrays of other libraries: NumPy, DLPack, the CUDA array interface."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -23,6 +24,51 @@ def _device_of(kind, index):
         return Device.cuda(index)
     default = Device.default()
     return default if default._dlpack()[0] == HOST else Device.flex()
+
+
+def _cuda_facts(facts):
+    """(address, readonly, shape, byte strides, dtype, stream) of a CUDA array interface, checked."""
+
+    def wrong(name, wanted):
+        return DataError(
+            f"[from_cuda_array] 'source' must have {wanted} in its __cuda_array_interface__, got {name} {facts.get(name)!r}"
+        )
+
+    try:
+        address, readonly = facts["data"]
+        address, readonly = operator.index(address), bool(readonly)
+    except (KeyError, TypeError, ValueError):
+        raise wrong("data", "an (address, readonly) pair") from None
+    try:
+        element = np.dtype(facts["typestr"])
+    except (KeyError, TypeError):
+        raise wrong("typestr", "the name of an element type") from None
+    if element.byteorder == ">":
+        raise wrong("typestr", "little-endian elements")
+    dtype = DType.of(element)
+    shape = _whole_numbers(facts.get("shape"))
+    if shape is None or min(shape, default=0) < 0 or len(shape) > 8:
+        raise wrong("shape", "at most 8 sizes of at least 0")
+    strides = facts.get("strides")
+    if strides is None:
+        strides = [dtype.size * math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    strides = _whole_numbers(strides)
+    if strides is None or len(strides) != len(shape):
+        raise wrong("strides", f"{len(shape)} steps in bytes, one for each axis,")
+    reach = sum(abs(s) * (n - 1) for s, n in zip(strides, shape) if n)
+    if any(s % dtype.size for s in strides) or address % dtype.size or reach >= 1 << 47:
+        raise wrong("strides", "aligned elements, and strides of whole elements that stay in memory,")
+    if facts.get("mask") is not None:
+        raise wrong("mask", "no mask, since tensors have none,")
+    return address, readonly, shape or (1,), strides or (dtype.size,), dtype, facts.get("stream")
+
+
+def _whole_numbers(values):
+    """A tuple of ints, or None."""
+    try:
+        return tuple(operator.index(v) for v in values)
+    except TypeError:
+        return None
 
 
 class InteropMethods:
@@ -114,8 +160,10 @@ class InteropMethods:
             )
         from burn.backend import cuda
 
-        address, readonly = facts["data"]
-        owner = cuda.owner_of(address) if address else None
+        address, readonly, shape, strides, dtype, stream = _cuda_facts(facts)
+        owner = cuda.owner_of(address) if math.prod(shape) else None
+        if math.prod(shape) and owner is None:
+            raise DataError(f"[from_cuda_array] 'source' must lie in memory of a GPU, got address {address:#x}")
         if device is None:
             device = Device.cuda(owner or 0)
         device, _ = options(device, None, Float, "from_cuda_array")
@@ -123,16 +171,8 @@ class InteropMethods:
         if kind == HOST or owner not in (None, index):
             where = "a GPU" if owner is None else Device.cuda(owner)
             raise DeviceError(f"[from_cuda_array] 'device' must be where the memory is, {where}, got {device}")
-        dtype, shape = DType.of(np.dtype(facts["typestr"])), tuple(facts["shape"]) or (1,)
-        strides = facts.get("strides") if facts["shape"] else None
-        if strides is None:
-            strides = [dtype.size * math.prod(shape[i + 1 :]) for i in range(len(shape))]
-        if facts.get("mask") is not None:
-            raise DataError("[from_cuda_array] 'source' must have no mask, since tensors have none; fill it first")
-        if any(s % dtype.size for s in strides) or address % dtype.size:
-            raise DataError(f"[from_cuda_array] 'source' must have aligned elements and strides, got {tuple(strides)}")
-        cuda.order(index, facts.get("stream"), True)
-        keeper = source, cuda.StreamGuard(index, facts.get("stream"), False)
+        cuda.order(index, stream, True)
+        keeper = source, cuda.StreamGuard(index, stream, False)
         return core.borrow(address, keeper, shape, strides, dtype.code, device._slot, device._ctx, readonly)
 
     def numpy(self):

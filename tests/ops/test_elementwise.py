@@ -85,6 +85,11 @@ def test_power_corners(device):
     np.testing.assert_array_equal(grads, [[0, 1, 0], [0, 0, 0]])
 
 
+def test_gradient_of_abs_keeps_nan(device):
+    (grad,) = gradients(lambda t: t.abs().square(), [np.array([np.nan, 0.0, -2.0])], [np.ones(3)], device)
+    np.testing.assert_array_equal(grad, [np.nan, 0.0, -4.0])
+
+
 @needs("hypot")
 def test_root_corners(device):
     """The gradient of a root at 0 is 0, so that norms and deviations of constants stay finite."""

@@ -5,7 +5,7 @@ import pytest
 
 from tests.cases import BOOL, F32
 from tests.cases import index as cases
-from tests.cases.tensors import array, tensor
+from tests.cases.tensors import array, gradients, tensor
 from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, with_threads
 
 
@@ -76,3 +76,12 @@ def test_select_threads(flex):
     x, i = rng.normal(size=(500, 96)).astype(F32), rng.integers(0, 500, 4000)
     for have in with_threads(lambda: array(tensor(x, flex).select(0, tensor(i, flex)))):
         np.testing.assert_array_equal(have, x[i], strict=True)
+
+
+def test_gradient_of_products_with_zeros(device):
+    """Each factor's gradient is the product of the others at its cell, zeros or not."""
+    x, index = np.array([0.0, 2.0, 3.0, 5.0]), tensor(np.array([0, 1, 1, 2, 2, 2]), device)
+    values = np.array([3.0, 0.0, 7.0, 0.0, 4.0, 0.0])
+    to_x, to_values = gradients(lambda t, v: t.select_assign(0, index, v, "Mul"), [x, values], [np.ones(4)], device)
+    np.testing.assert_array_equal(to_x, [3, 0, 0, 1])
+    np.testing.assert_array_equal(to_values, [0, 14, 0, 0, 0, 0])

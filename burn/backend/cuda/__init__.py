@@ -9,12 +9,13 @@ import atexit
 import functools
 import importlib.util
 import operator
-import os
+import sys
 import threading
 
 from burn._core import core
+from burn.backend.contract import is_on
 from burn.backend.cuda.errors import failure
-from burn.errors import DeviceError, ExecutionError
+from burn.errors import ArgumentTypeError, DeviceError, ExecutionError
 
 __all__ = ["count", "cuda_slot", "load_family", "stream", "usage"]
 
@@ -48,12 +49,12 @@ def _driver():
 
 
 def count():
-    """Number of usable GPUs; 0 where anything is missing."""
+    """Number of usable GPUs; 0 where anything is missing, and in a forked child."""
     if _driver()[0] is not None:
         return 0
     from burn.backend.cuda import launch
 
-    return launch.count_devices()
+    return 0 if launch.forked() else launch.count_devices()
 
 
 def _check(index):
@@ -104,14 +105,27 @@ def _hooks():
     from burn.backend.cuda.compile import image
 
     launch.set_hooks(core.set_pending, core.ticket_error, failure, image)
-    atexit.register(launch.close_devices)
+    atexit.register(_close)
     return launch.memory()
+
+
+def _close():
+    """The end of all work. What it would still have raised is written to stderr, as nothing reads it any more."""
+    from burn.backend.cuda import launch
+
+    for index in sorted(_opened):
+        try:
+            core.sync_device(FIRST_SLOT + index)
+        except Exception as e:
+            if not launch.forked():
+                print(f"burn: work on cuda:{index} that nothing has read failed: {e}", file=sys.stderr)
+    launch.close_devices()
 
 
 def _open(launch, index):
     memory = _hooks()
     try:
-        slot = launch.open_device(index, os.environ.get("BURN_CUDA_SYNC", "0") not in ("", "0"))
+        slot = launch.open_device(index, is_on("BURN_CUDA_SYNC"))
     except ExecutionError as e:
         raise DeviceError(f"[cuda] GPU {index} cannot be opened: {e}") from None
     core.register_device(slot, NUMBER, memory, DLPACK, index)
@@ -156,7 +170,11 @@ def order(index, other, ours_waits):
     """Makes our stream wait for another library's (its handle), or that one for ours."""
     from burn.backend.cuda import launch
 
-    if other not in LEGACY and other != -1 and other != launch.stream(index) and launch.order(index, other, ours_waits):
+    if other in LEGACY or other == -1:
+        return
+    if not isinstance(other, int) or other < 0:
+        raise ArgumentTypeError(f"[cuda] 'stream' must be the handle of a CUDA stream as an int, or -1, got {other!r}")
+    if other != launch.stream(index) and launch.order(index, other, ours_waits):
         core.raise_pending()
 
 

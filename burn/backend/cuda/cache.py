@@ -5,9 +5,11 @@ damaged one is noticed and made again. Where the folder cannot be written, kerne
 one warning.
 """
 
+import contextlib
+import functools
 import hashlib
 import os
-import tempfile
+import threading
 import warnings
 from pathlib import Path
 
@@ -19,13 +21,12 @@ DIGEST = 32
 _warned = False
 
 
+@functools.cache
 def folder():
-    """The cache folder: BURN_CUDA_CACHE, else `burn/cuda` in the user's cache folder."""
+    """The cache folder: BURN_CUDA_CACHE, else `burn/cuda` in the user's cache folder; the same for the whole process."""
     named = os.environ.get("BURN_CUDA_CACHE")
-    if named:
-        return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "burn" / "cuda"
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(named or os.path.join(base, "burn", "cuda")).expanduser().absolute()
 
 
 def key(source, options, arch):
@@ -54,22 +55,22 @@ def load(label, name, toolkit):
 
 
 def store(label, name, toolkit, content):
-    """Keeps a module; a failure costs a warning only."""
+    """Keeps a module, and says whether it could; a failure costs a warning only."""
     path = _path(label, name, toolkit)
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
+        temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+        with open(temporary, "xb") as file:
             file.write(MAGIC + hashlib.sha256(content).digest() + content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # as any file: others may share the folder
         os.replace(temporary, path)
+        return True
     except OSError as e:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
         _warn(f"the cache of compiled kernels cannot be written ({e}); kernels are compiled in each process")
+    return False
 
 
 def _warn(text):

@@ -85,16 +85,15 @@ def _first_error(e):
 
 
 def cached_module(family, code, arch):
-    """(module, whether it was compiled now)."""
+    """(module, whether it was compiled now, whether it is in the cache)."""
     name = cache.key(source.text(family, code), OPTIONS, arch)
     label = label_of(family, code, arch)
     found = cache.load(label, name, toolkit())
     if found is not None:
-        return found, False
+        return found, False, True
     _log.info("compiling the %s kernels for %s on %s", family, DType.of_code(code), arch)
     made = compile_module(family, code, arch)
-    cache.store(label, name, toolkit() or "unknown", made)
-    return made, True
+    return made, True, cache.store(label, name, toolkit() or "unknown", made)
 
 
 def image(index, family, code):

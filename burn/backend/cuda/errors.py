@@ -76,14 +76,19 @@ def _out_of_memory(device, what, size, memory):
     if not memory:
         return DeviceMemoryError(f"[{what}] {device} has too little free memory; end other programs that use it")
 
-    def gigabytes(key):
-        return f"{memory[key] / 1e9:.2f} GB"
-
     return DeviceMemoryError(
         f"[{what}] {device} has no room for {size} bytes, even after all kept memory was given back: "
-        f"{gigabytes('live')} are in live tensors, {gigabytes('spare')} of {gigabytes('total')} are free; "
+        f"{_amount(memory['live'])} are in live tensors, {_amount(memory['spare'])} of {_amount(memory['total'])} are free; "
         "free tensors or use smaller batches"
     )
+
+
+def _amount(size):
+    """Bytes in the unit that suits them."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.2f} {unit}"
+    return f"{size} bytes"
 
 
 def _remedy(name):

@@ -148,7 +148,8 @@ cdef int raise_findings(const cuda_findings *found) noexcept with gil:
                          found.record[i].size) for i in range(found.n)])
         errors = [ticket_error(*fact) for fact in facts]
         for later in errors[1:6]:
-            errors[0].add_note(f"a later call met a wrong value too: {later}")
+            if str(later) != str(errors[0]):
+                errors[0].add_note(f"a later call met a wrong value too: {later}")
         set_pending(errors[0])
     except BaseException as e:
         set_pending(e)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from burn._arguments import device as check_device
+from burn._core import core
 from burn.config import F32, Config
 from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -85,11 +86,15 @@ class CrossEntropyLoss(Module):
         padded = self._padding(targets)
         classes = targets if padded is None else targets.mask_fill(padded, 0)
         weights = None if self.weights is None else self.weights.cast(logits.dtype)
+        n = log_p.shape[1]
+        before = core.set_blame(lambda code, position, value, size: self._wrong(n, value, position))
         try:
             terms = self._terms(log_p, classes, weights)
             counts = None if weights is None else weights.select(0, classes).unsqueeze_dim(1)
         except IndexError as error:
-            raise self._stray(targets, log_p.shape[1]) or error from error
+            raise self._stray(targets, n) or error from error
+        finally:
+            core.set_blame(before)
         if padded is None and counts is None:
             return -terms.mean()
         if counts is None:
@@ -138,12 +143,14 @@ class CrossEntropyLoss(Module):
         """The error that names the first target that is neither a class nor a pad token."""
         for position, target in enumerate(targets.tolist()):
             if not 0 <= target < classes and target not in (self.pad_tokens or ()):
-                pads = f" or a pad token of {self.pad_tokens}" if self.pad_tokens else ""
-                return OutOfBoundsError(
-                    f"[CrossEntropyLoss] 'targets' must be classes from 0 to {classes - 1}{pads}, "
-                    f"got {target} at position {position}"
-                )
+                return self._wrong(classes, target, position)
         return None
+
+    def _wrong(self, classes: int, target: int, position: int) -> OutOfBoundsError:
+        pads = f" or a pad token of {self.pad_tokens}" if self.pad_tokens else ""
+        return OutOfBoundsError(
+            f"[CrossEntropyLoss] 'targets' must be classes from 0 to {classes - 1}{pads}, got {target} at position {position}"
+        )
 
     def custom_settings(self):
         return ONE_LINE

@@ -178,6 +178,37 @@ def test_a_right_scatter_is_written_beside_a_wrong_gather(gpu):
     assert right.tolist() == [0.0, 1.0, 0.0, 0.0] and wrong.tolist() == [0.0] * 4
 
 
+def test_wrong_values_are_told_in_the_words_of_the_layer(gpu):
+    from burn import nn
+
+    loss = nn.loss.CrossEntropyLossConfig().init(gpu)(Tensor.ones([3, 3], gpu), Tensor.from_data([1, -4, 2], gpu))
+    with pytest.raises(
+        IndexError, match=r"\[CrossEntropyLoss\] 'targets' must be classes from 0 to 2, got -4 at position 1"
+    ):
+        loss.item()
+    rows = nn.EmbeddingConfig(4, 2).init(gpu)(Tensor.from_data([[0, 1], [2, 9]], gpu))
+    with pytest.raises(IndexError, match=r"\[Embedding\] .* from 0 to 3, got 9 at position \[1, 1\]"):
+        rows.numpy()
+    quotient = Tensor.from_data([1, 2], gpu) // 0
+    with pytest.raises(ZeroDivisionError, match=r"\[floordiv\]") as caught:
+        quotient.numpy()
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_a_record_for_a_cpu_model_does_not_touch_the_gpu(gpu, monkeypatch):
+    from burn import nn
+    from burn.optim import AdamConfig, GradientsParams
+
+    device = Device.flex().autodiff()
+    model, optimizer = nn.LinearConfig(3, 2).init(device), AdamConfig().init()
+    loss = model(Tensor.ones([4, 3], device)).sum()
+    optimizer.step(0.1, model, GradientsParams.from_grads(loss.backward(), model))
+    monkeypatch.setenv("BURN_DEVICE", "cuda")
+    before = gpu.memory_pool_usage()["peak_bytes"]
+    AdamConfig().init().load_record(optimizer.to_record())
+    assert gpu.memory_pool_usage()["peak_bytes"] == before
+
+
 def test_memory_is_counted_reused_and_given_back(gpu):
     gpu.memory_cleanup()
     before = gpu.memory_pool_usage()

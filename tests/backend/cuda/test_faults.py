@@ -14,11 +14,12 @@ device = Device.cuda()
 x = Tensor.ones([1000], device)
 x.sum().item()
 """
-# A tensor over memory that is nobody's, as another library might hand it over by mistake.
+# A tensor whose second element is in nobody's memory, as another library might hand it over by mistake.
 WILD = """
 class Wild:
-    __cuda_array_interface__ = {"shape": (1 << 20,), "typestr": "<f4", "data": (64, False), "version": 3}
-wild = Tensor.from_cuda_array(Wild(), device)
+    def __init__(self, x):
+        self.__cuda_array_interface__ = x.__cuda_array_interface__ | {"shape": (2,), "strides": (1 << 42,)}
+wild = Tensor.from_cuda_array(Wild(x), device)
 """
 
 
@@ -96,7 +97,8 @@ def test_a_forked_child_says_so(program):
                     call()
                 except DeviceError as e:
                     print(e)
-            print(Tensor.ones([2], Device.flex()).tolist())
+            os.environ["BURN_DEVICE"] = ""
+            print(Tensor.ones([2]).tolist(), Device.default())
             sys.stdout.flush()
             os._exit(0)
         os.waitpid(pid, 0)
@@ -105,7 +107,34 @@ def test_a_forked_child_says_so(program):
     )
     *child, cpu, parent = out.splitlines()
     assert len(child) == 4 and all("forked child" in line and "spawn" in line for line in child)
-    assert cpu == "[1.0, 1.0]" and parent == "2000.0"
+    assert cpu == "[1.0, 1.0] Device<Flex(Cpu)>" and parent == "2000.0"
+
+
+def test_what_nobody_read_is_said_at_exit(fresh_python):
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + "x.select(0, Tensor.from_data([1000], device))"], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert done.stderr.startswith(
+        "burn: work on cuda:0 that nothing has read failed: [select] 'indices' must lie in 0..999"
+    )
+
+
+def test_the_build_tool_says_what_is_wrong(fresh_python, tmp_path):
+    (tmp_path / "file").write_text("")
+    ask = "from burn.backend.cuda import build\nprint(build.main([{}]))"
+    for arguments, words in {
+        "'--dtype', 'f33'": "must be one of",
+        "'--arch', 'nonsense'": "is no architecture; write it as sm_90",
+        "'--family', 'matmul', '--dtype', 'bool'": "none of these families has kernels",
+    }.items():
+        assert words in fresh_python(ask.format(arguments), fails=True)
+    code = "import warnings; warnings.simplefilter('ignore')\n" + ask.format("'--family', 'random', '--dtype', 'f32'")
+    out = fresh_python(code, BURN_CUDA_CACHE=str(tmp_path / "file"))
+    assert "0 of 1 modules" in out and out.endswith("1")
 
 
 def test_exit_is_clean_with_work_in_flight(program):
@@ -132,8 +161,9 @@ def test_a_fault_is_put_on_the_gpu_that_has_it(program):
         from burn.backend import cuda
         if cuda.count() > 1:
             class Wild:
-                __cuda_array_interface__ = {"shape": (1 << 20,), "typestr": "<f4", "data": (64, False), "version": 3}
-            wild = Tensor.from_cuda_array(Wild(), Device.cuda(1)) + 1.0
+                def __init__(self, x):
+                    self.__cuda_array_interface__ = x.__cuda_array_interface__ | {"shape": (2,), "strides": (1 << 42,)}
+            wild = Tensor.from_cuda_array(Wild(Tensor.ones([4], Device.cuda(1)))) + 1.0
             try:
                 x.to_device(Device.cuda(1))
             except DevicePoisonedError as e:

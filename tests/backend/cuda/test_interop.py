@@ -40,9 +40,20 @@ def test_borrowing_by_the_interface(x, gpu):
     assert y.device == gpu and y.dtype is DType.F32
     facts = x.__cuda_array_interface__ | {"shape": (4,), "strides": (4,)}
     assert Tensor.from_cuda_array(Facts(**facts), gpu.autodiff()).tolist() == [0.0, 1.0, 2.0, 3.0]
-    for wrong in ({"strides": (6, 2)}, {"mask": x}, {"data": (facts["data"][0] + 2, False)}):
-        with pytest.raises(DataError, match="from_cuda_array"):
+    for wrong in (
+        {"strides": (6, 2)}, {"strides": (4,)}, {"strides": ()}, {"strides": (2**62, 4)}, {"strides": ("a", 4)}, {"mask": x},
+        {"data": (facts["data"][0] + 2, False)}, {"data": (0, False)}, {"data": None}, {"data": "a"},
+        {"data": (np.ones(9).ctypes.data, False)}, {"shape": (-2, -2)}, {"shape": (-1,)}, {"shape": None},
+        {"typestr": ">f4"}, {"typestr": "xx"},
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=r"\[from_cuda_array\] 'source' must"):
             Tensor.from_cuda_array(Facts(**(x.__cuda_array_interface__ | wrong)))
+    with pytest.raises(TypeError, match="'stream' must be the handle"):
+        Tensor.from_cuda_array(Facts(**(x.__cuda_array_interface__ | {"stream": "a"})))
+    assert Tensor.from_cuda_array(Facts(**(facts | {"shape": (0, 4), "strides": None, "data": (0, False)}))).dims() == [
+        0,
+        4,
+    ]
     with pytest.raises(TypeError, match="__cuda_array_interface__"):
         Tensor.from_cuda_array(np.ones(3))
     with pytest.raises(DeviceError, match="must be where the memory is"):
