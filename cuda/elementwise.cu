@@ -55,7 +55,7 @@ TEST(is_inf, FLOAT, is_infinite(x))
 TEST(is_finite, FLOAT, is_finite_number(x))
 
 // ---- gradients: x is the saved input or output, y the gradient of the output
-BINARY(abs_bwd, FLOAT, y * (x > 0 ? C(1) : x < 0 ? C(-1) : x == 0 ? C(0) : x))
+BINARY(abs_bwd, FLOAT, y * (x > 0 ? C(1) : x < 0 ? C(-1) : C(0)))
 BINARY(sqrt_bwd, FLOAT, x == 0 ? C(0) : y / (x + x))
 BINARY(erf_bwd, FLOAT, y * erf_slope(x))
 BINARY(tanh_bwd, FLOAT, y * ((C(1) - x) * (C(1) + x)))
