@@ -18,6 +18,7 @@ class PatternMethods:
     def roll_dim(self, shift, dim):
         """Elements moved up by shift along an axis, those that leave enter at the start. Mirrors `Tensor::roll_dim`.
 
+        >>> from burn.tensor import Tensor
         >>> Tensor([1, 2, 3]).roll_dim(1, 0).tolist()
         [3, 1, 2]
         """
@@ -40,6 +41,7 @@ class PatternMethods:
             size: elements a window.
             step: distance between windows.
 
+        >>> from burn.tensor import Tensor
         >>> Tensor([1, 2, 3, 4, 5]).unfold(0, 3, 1).tolist()
         [[1, 2, 3], [2, 3, 4], [3, 4, 5]]
         """
@@ -60,7 +62,7 @@ class PatternMethods:
         Raises:
             ShapeError: more pairs than axes, a negative width, or a border that the axis is too short to give.
 
-        >>> from burn.tensor import PadMode
+        >>> from burn.tensor import PadMode, Tensor
         >>> Tensor([1, 2, 3, 4]).pad([(2, 2)], PadMode.Reflect).tolist()
         [3, 2, 1, 2, 3, 4, 3, 2]
         """
@@ -105,6 +107,7 @@ class PatternMethods:
     def triu_mask(cls, shape, offset, device=None):
         """Bool tensor, True outside the upper triangle: where column - row < offset. Mirrors `Tensor::triu_mask`.
 
+        >>> from burn.tensor import Tensor
         >>> Tensor.triu_mask([2, 2], 0).tolist()
         [[False, False], [True, False]]
         """
@@ -124,6 +127,7 @@ class PatternMethods:
     def arange_step(cls, range, step, device=None, *, dtype=None):
         """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
 
+        >>> from burn.tensor import Tensor
         >>> Tensor.arange_step(range(-2, 7), 3).tolist()
         [-2, 1, 4]
         """
@@ -139,6 +143,7 @@ class PatternMethods:
     def cartesian_grid(cls, shape, device=None):
         """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `Tensor::cartesian_grid`.
 
+        >>> from burn.tensor import Tensor
         >>> Tensor.cartesian_grid([1, 2]).tolist()
         [[[0, 0], [0, 1]]]
         """
@@ -201,4 +206,5 @@ def _mask(op, shape, offset, device, compare):
     dims = shape_of(shape, op)
     if len(dims) < 2:
         raise ShapeError(f"[{op}] 'shape' must have at least 2 axes, got {list(dims)}")
-    return mv.expand(_outside(op, *dims[-2:], offset, device._slot, device._ctx, compare), dims)
+    rows, cols = dims[-2:]
+    return mv.expand(_outside(op, rows, cols, offset, device._slot, device._ctx, compare), dims)

@@ -24,7 +24,7 @@ class SlicingMethods:
             slices: an int, slice, range or Slice, or a sequence of them; `burn.tensor.s[...]` makes it. A negative step walks
                 the range from its end, as in Burn; use `x[...]` for NumPy's rules.
 
-        >>> from burn.tensor import s
+        >>> from burn.tensor import Tensor, s
         >>> Tensor.arange(0, 10).slice(s[2:8:-2]).tolist()
         [7, 5, 3]
         """
@@ -71,6 +71,7 @@ class SlicingMethods:
     def iter_dim(self, dim):
         """The slices of size 1 along an axis, one after the other, from either end. Mirrors `Tensor::iter_dim`.
 
+        >>> from burn.tensor import Tensor
         >>> [part.tolist() for part in Tensor([[1.0, 2.0]]).iter_dim(1)]
         [[[1.0]], [[2.0]]]
         """
@@ -128,6 +129,7 @@ class SlicingMethods:
 
         Negative values count from the last class, fractions are cut off.
 
+        >>> from burn.tensor import Tensor
         >>> Tensor([0, -1]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
         """

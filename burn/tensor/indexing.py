@@ -82,10 +82,10 @@ class Slice:
         """
         if not isinstance(text, str):
             raise ArgumentTypeError(f"[Slice.parse] 'text' must be a str, got {type(text).__name__}")
-        part, has_step, step = (p.strip() for p in text.partition(";"))
+        part, has_step, last = (p.strip() for p in text.partition(";"))
         if not part:
             raise _unreadable(text, "Empty expression")
-        step = _integer(text, step) if has_step else 1
+        step = _integer(text, last) if has_step else 1
         if step == 0:
             raise _unreadable(text, "Step cannot be zero")
         first, dots, last = (p.strip() for p in part.partition(".."))
@@ -140,7 +140,8 @@ class Slice:
 
     def bound_to(self, size):
         """The same slice with the bounds that it has on an axis of a size. Mirrors `Slice::bound_to`."""
-        return Slice(*self.range(size), self.step)
+        start, end = self.range(size)
+        return Slice(start, end, self.step)
 
     def into_vec(self):
         """A list of this slice. Mirrors `Slice::into_vec`."""
