@@ -199,7 +199,7 @@ s = _SliceMaker()
 
 def slices_of(op, slices, rank):
     """A Slice for each axis from one entry or a sequence of them; axes without an entry are whole."""
-    if slices is Ellipsis or isinstance(slices, Slice | slice | range) or hasattr(slices, "__index__"):
+    if slices is Ellipsis or isinstance(slices, Slice | slice | range | str) or hasattr(slices, "__index__"):
         slices = [slices]
     try:
         items = list(slices)
