@@ -227,7 +227,7 @@ static int strided_copy(const void *x, void *y, int size, int ndim, const int64_
     p->stream = count * size >= STREAM_BYTES;
     j.run = plane_strided;
     if (p->y_col == size && p->x_col == size) j.run = plane_copy;
-    if (p->y_col == size && p->x_col == 0) j.run = plane_repeat;
+    if (p->y_col == size && p->x_col == 0 && p->cols * size >= 64) j.run = plane_repeat; /* short rows: a plain loop */
     if (p->y_col == size && p->x_col == -size) j.run = plane_reverse;
     if (j.run == plane_strided && p->y_col == size) { /* an axis along which x is dense becomes the rows */
         for (int k = n - 1; k >= 0; k--) {

@@ -20,7 +20,7 @@ _slice = define("slice", "movement", kinds=ANY, attrs=("starts", "steps"))
 _slice_assign = define("slice_assign", "movement", kinds=ANY, n_in=2, attrs=("starts", "steps"))
 _roll = define("roll", "movement", kinds=ANY, attrs=("shifts",))
 _unfold = define("unfold", "movement", kinds=ANY, attrs=("dim", "step"))
-_pad = define("pad", "movement", kinds=NUMERIC, attrs=("dim", "before", "windows"))
+_pad = define("pad", "movement", kinds=NUMERIC, attrs=("starts", "frame"))
 _cat = define("cat", "movement", kinds=ANY, n_in=-1, attrs=("dim",))
 
 
@@ -175,31 +175,55 @@ def unfold(x, axis, size, step):
     return _unfold.view(x, (*_with(x._dims, axis, count), size), strides, x._offset, (axis, step))
 
 
+FRAME = 1 << 16  # elements from which filling the frame alone beats filling all of a padded tensor
+
+
 def pad_constant(x, widths, value):
     """x within a frame of one number, given as (float, int); widths is one pair (before, after) an axis."""
     shape = [n + before + after for n, (before, after) in zip(x._dims, widths, strict=True)]
-    starts = [before for before, _ in widths]
-    out = full_like_shape(shape, x._dtype, x._slot, x._ctx, value)
-    _put(out, starts, [1] * x.ndim, x)
-    _pad.record((x,), out, (None, starts, ()))
-    return out
-
-
-def pad_border(x, axis, before, after, reflect):
-    """x with elements of its own before and after along an axis: mirrored at the outermost, or that repeated."""
-    n, rank, ones = x._dims[axis], x.ndim, [1] * x.ndim
-    # (first element, step, number, place in the result)
-    if reflect:
-        sides = ((before, -1, before, 0), (n - 2, -1, after, before + n))
+    starts, ones = [before for before, _ in widths], [1] * x.ndim
+    if math.prod(shape) < FRAME:
+        out = full_like_shape(shape, x._dtype, x._slot, x._ctx, value)
     else:
-        sides = ((0, 0, before, 0), (n - 1, 0, after, before + n))
-    out = core.empty(_with(x._dims, axis, before + n + after), x._dtype, x._slot, x._ctx)
-    _put(out, _only(rank, axis, before), ones, x)
-    for first, step, count, place in sides:
-        part = slice_view(x, _only(rank, axis, first), _with(ones, axis, step), _with(x._dims, axis, count))
-        _put(out, _only(rank, axis, place), ones, part)
-    _pad.record((x,), out, (axis, _only(rank, axis, before), sides))
+        out = core.empty(shape, x._dtype, x._slot, x._ctx)
+        one = full_like_shape((1,), x._dtype, x._slot, 0, value)
+        for _, _, _, to, sizes in _frame(x._dims, widths, False):
+            _put(out, to, ones, expand(one, sizes))
+    _put(out, starts, ones, x)
+    _pad.record((x,), out, (starts, ()))
     return out
+
+
+def pad_border(x, widths, reflect):
+    """x within a frame of its own elements: mirrored at the outermost, or the outermost repeated."""
+    shape = [n + before + after for n, (before, after) in zip(x._dims, widths, strict=True)]
+    starts, ones = [before for before, _ in widths], [1] * x.ndim
+    out = core.empty(shape, x._dtype, x._slot, x._ctx)
+    _put(out, starts, ones, x)
+    frame = _frame(x._dims, widths, reflect)
+    for axis, step, start, to, sizes in frame:
+        _put(out, to, ones, slice_view(out, start, _with(ones, axis, step), sizes))
+    _pad.record((x,), out, (starts, frame))
+    return out
+
+
+def _frame(dims, widths, reflect):
+    """(axis, step, from, to, sizes) of each side of a padded tensor: where in it a border is, and what it repeats.
+
+    Later axes come last, and their borders include the corners.
+    """
+    sides, sizes = [], list(dims)
+    inner = [before for before, _ in widths]
+    for axis, (n, (before, after)) in enumerate(zip(dims, widths, strict=True)):
+        end = before + n
+        for count, place, first in ((before, 0, 2 * before), (after, end, end - 2)):
+            if count:
+                step, start = (-1, first) if reflect else (0, min(max(before, place - 1), end))
+                sides.append(
+                    (axis, step, _with(inner, axis, start), _with(inner, axis, place), _with(sizes, axis, count))
+                )
+        sizes[axis], inner[axis] = before + n + after, 0
+    return sides
 
 
 def full_like_shape(shape, code, slot, ctx, value):
@@ -251,10 +275,6 @@ def _with(dims, axis, size):
     out = list(dims)
     out[axis] = size
     return out
-
-
-def _only(rank, axis, value):
-    return _with([0] * rank, axis, value)
 
 
 def flip(x, axes):
@@ -331,20 +351,15 @@ def _pad_bwd(node, g):
     from burn._ops.elementwise import add
     from burn._ops.reduce import sum_
 
-    axis, starts, sides = node.attrs
-    ones, dims = [1] * g.ndim, node.shape(0)
-    inner = slice_view(g, starts, ones, dims)
-    if not any(count for _, _, count, _ in sides):
-        return (inner,)
-    out = copied(inner)
-    for first, step, count, place in sides:
-        if count and g._size:
-            part = slice_view(g, _only(g.ndim, axis, place), ones, _with(dims, axis, count))
-            if step == 0:
-                part = sum_(part, axis)
-            at, by = _only(g.ndim, axis, first), _with(ones, axis, step or 1)
-            _put(out, at, by, add(slice_view(out, at, by, part._dims), part))
-    return (out,)
+    starts, frame = node.attrs
+    ones, out = [1] * g.ndim, copied(g) if frame else g
+    for axis, step, start, to, sizes in reversed(frame):
+        part = slice_view(out, to, ones, sizes)
+        if step == 0:
+            part = sum_(part, axis)
+        by = _with(ones, axis, step or 1)
+        _put(out, start, by, add(slice_view(out, start, by, part._dims), part))
+    return (slice_view(out, starts, ones, node.shape(0)),)
 
 
 _copy.rule = python_rule(lambda node, g: (g,), [""])

@@ -85,11 +85,7 @@ class PatternMethods:
                 )
             if max(pair) and n == 0:
                 raise ShapeError(f"[pad] 'padding' of axis {axis} must be 0, got {pair}: an empty axis has no edge")
-        out = self
-        for axis, (before, after) in enumerate(widths):
-            if before or after:
-                out = mv.pad_border(out, axis, before, after, reflect)
-        return out
+        return mv.pad_border(self, widths, reflect) if any(map(any, widths)) else self
 
     def triu(self, diagonal=0):
         """The upper triangle of the last two axes, zeros below it. Mirrors `Tensor::triu`.

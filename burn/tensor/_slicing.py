@@ -8,7 +8,7 @@ from burn._ops.elementwise import cast, mask_where
 from burn._ops.registry import BOOL, NUMERIC, check_kind, check_same, check_tensor, number
 from burn.errors import OutOfBoundsError, ShapeError
 from burn.tensor.dtype import DType
-from burn.tensor.indexing import Slice, slices_of
+from burn.tensor.indexing import Slice, windows_of
 from burn.tensor.shape import axis_of, int_of
 
 
@@ -28,22 +28,22 @@ class SlicingMethods:
         >>> Tensor.arange(0, 10).slice(s[2:8:-2]).tolist()
         [7, 5, 3]
         """
-        return _part(self, slices_of("slice", slices, self.ndim))
+        return mv.slice_view(self, *windows_of("slice", slices, self._dims))
 
     def slice_assign(self, slices, values):
         """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`."""
-        starts, steps, sizes = _window("slice_assign", self, slices)
+        starts, steps, sizes = windows_of("slice_assign", slices, self._dims)
         check_same("slice_assign", self, check_tensor("slice_assign", values, "values"), "values")
-        if values._dims != sizes:
+        if values._dims != tuple(sizes):
             raise ShapeError(
-                f"[slice_assign] 'values' must have the shape of the part {list(sizes)}, got {values.dims()} for shape "
+                f"[slice_assign] 'values' must have the shape of the part {sizes}, got {values.dims()} for shape "
                 f"{self.dims()}; expand() it"
             )
         return mv.slice_assign(self, starts, steps, values)
 
     def slice_fill(self, slices, value):
         """self with a part replaced by one number. Mirrors `Tensor::slice_fill`."""
-        starts, steps, sizes = _window("slice_fill", self, slices)
+        starts, steps, sizes = windows_of("slice_fill", slices, self._dims)
         pair = number("slice_fill", self, value, "value")
         fill = mv.full_like_shape((1,), self._dtype, self._slot, 0, pair)
         return mv.slice_assign(self, starts, steps, mv.expand(fill, sizes))
@@ -51,9 +51,9 @@ class SlicingMethods:
     def slice_dim(self, dim, slice):
         """A part of one axis, by an int, slice, range or Slice (a view). Mirrors `Tensor::slice_dim`."""
         a = axis_of(dim, self.ndim, "slice_dim")
-        parts = [Slice.full()] * self.ndim
-        parts[a] = Slice.of(slice, "slice_dim")
-        return _part(self, parts)
+        return mv.slice_view(
+            self, *windows_of("slice_dim", [*(Slice(0),) * a, Slice.of(slice, "slice_dim")], self._dims)
+        )
 
     def select_dim(self, dim, index):
         """The slice at one position of an axis, which is removed; a vector gives [1] (a view). Mirrors `Tensor::select_dim`.
@@ -175,16 +175,6 @@ class DimIter:
 
     def __len__(self):
         return self._end - self._at
-
-
-def _window(op, x, slices):
-    parts = [part.window(n) for part, n in zip(slices_of(op, slices, x.ndim), x._dims, strict=True)]
-    return tuple(zip(*parts, strict=True))
-
-
-def _part(x, parts):
-    starts, steps, sizes = zip(*(part.window(n) for part, n in zip(parts, x._dims, strict=True)), strict=True)
-    return mv.slice_view(x, starts, steps, sizes)
 
 
 def _ints(x, positions):

@@ -47,7 +47,7 @@ class Slice:
     def __post_init__(self):
         for name in ("start", "end", "step"):
             value = getattr(self, name)
-            if name != "end" or value is not None:
+            if type(value) is not int and (name != "end" or value is not None):
                 object.__setattr__(self, name, int_of("Slice", name, value))
         if self.step == 0:
             raise ArgumentError("[Slice] 'step' must not be 0, got 0: Step cannot be zero")
@@ -120,8 +120,7 @@ class Slice:
 
     def range(self, size):
         """(start, end) on an axis of a size, clamped. Mirrors `Slice::range`."""
-        start, end = (max(size + i, 0) if i < 0 else min(i, size) for i in (self.start, self._stop(size)))
-        return start, end
+        return _bounds(self.start, self.end, size)
 
     to_range = range
 
@@ -146,17 +145,6 @@ class Slice:
     def into_vec(self):
         """A list of this slice. Mirrors `Slice::into_vec`."""
         return [self]
-
-    def window(self, size):
-        """(first position, step, number) of what is walked on an axis of a size."""
-        count = self.output_size(size)
-        start, end = self.range(size)
-        first = start if self.step > 0 else end - 1
-        # one element needs no step, and a huge one does not fit 64 bits
-        return (first if count else 0), (self.step if count > 1 else 1), count
-
-    def _stop(self, size):
-        return size if self.end is None else self.end
 
     def __str__(self):
         if self.step == 1 and self.end is not None and self.end == self.start + 1:
@@ -197,22 +185,48 @@ class _SliceMaker:
 s = _SliceMaker()
 
 
-def slices_of(op, slices, rank):
-    """A Slice for each axis from one entry or a sequence of them; axes without an entry are whole."""
+def _bounds(start, end, size):
+    start = max(size + start, 0) if start < 0 else min(start, size)
+    if end is None:
+        return start, size
+    return start, max(size + end, 0) if end < 0 else min(end, size)
+
+
+def windows_of(op, slices, dims):
+    """(first positions, steps, numbers) of what is walked along each axis, from one entry or a sequence of them.
+
+    Axes without an entry are whole.
+    """
     if slices is Ellipsis or isinstance(slices, Slice | slice | range | str) or hasattr(slices, "__index__"):
-        slices = [slices]
+        slices = (slices,)
     try:
         items = list(slices)
     except TypeError:
         raise ArgumentTypeError(
             f"[{op}] 'slices' must be an int, a slice, a Slice or a sequence of them, got {slices!r}"
         ) from None
-    given = sum(1 for k in items if k is not Ellipsis)
+    rank, given = len(dims), sum(1 for k in items if k is not Ellipsis)
     if given > rank or len(items) > given + 1:
         raise ShapeError(
             f"[{op}] 'slices' must hold at most {rank} entries, one an axis, and '...' once, got {given} and "
             f"{len(items) - given}"
         )
     at = items.index(Ellipsis) if len(items) > given else given
-    parts = [Slice.of(k, op) for k in items if k is not Ellipsis]
-    return parts[:at] + [Slice.full()] * (rank - given) + parts[at:]
+    items[at:] = [_WHOLE] * (rank - given) + items[at + (len(items) > given) :]
+    starts, steps, sizes = [0] * rank, [1] * rank, list(dims)
+    for axis, (part, size) in enumerate(zip(items, dims, strict=True)):
+        if part is _WHOLE:
+            continue
+        if type(part) is not Slice:
+            part = Slice.of(part, op)
+        start, end = _bounds(part.start, part.end, size)
+        step = part.step
+        count = sizes[axis] = max(0, -(-(end - start) // abs(step)))
+        if count:
+            starts[axis] = start if step > 0 else end - 1
+        if count > 1:  # one element needs no step, and a huge one does not fit 64 bits
+            steps[axis] = step
+    return starts, steps, sizes
+
+
+_WHOLE = Slice(0)

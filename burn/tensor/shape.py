@@ -181,10 +181,9 @@ class Shape(tuple):
 
     def slice(self, slices):
         """The shape of a part, given as for `Tensor.slice`. Mirrors `Shape::slice`."""
-        from burn.tensor.indexing import slices_of
+        from burn.tensor.indexing import windows_of
 
-        parts = slices_of("Shape.slice", slices, len(self))
-        return Shape([part.output_size(n) for part, n in zip(parts, self, strict=True)])
+        return Shape(windows_of("Shape.slice", slices, self)[2])
 
     def __str__(self):
         return str(list(self))
