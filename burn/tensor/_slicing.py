@@ -104,12 +104,12 @@ class SlicingMethods:
     def argwhere(self):
         """Where a Bool tensor is true: an Int tensor [n, rank], in row-major order. Mirrors `Tensor::argwhere`."""
         check_kind("argwhere", self, BOOL)
-        return _ints(self, np.argwhere(self.numpy()))
+        return _ints(self, np.stack(_places(self.numpy()), 1))
 
     def nonzero(self):
         """Where a Bool tensor is true: an Int vector an axis; an empty list if it is nowhere. Mirrors `Tensor::nonzero`."""
         check_kind("nonzero", self, BOOL)
-        found = np.nonzero(self.numpy())
+        found = _places(self.numpy())
         return [_ints(self, positions) for positions in found] if found[0].size else []
 
     async def argwhere_async(self):
@@ -175,6 +175,19 @@ class DimIter:
 
     def __len__(self):
         return self._end - self._at
+
+
+def _places(mask):
+    """Where a mask is true: the positions along each axis."""
+    at = np.flatnonzero(mask)
+    if mask.size < 1 << 31:
+        at = at.astype(np.int32)
+    places = []
+    for n in reversed(mask.shape[1:]):
+        outer = at // max(n, 1)
+        places.append(at - outer * n)
+        at = outer
+    return [at, *reversed(places)]
 
 
 def _ints(x, positions):
