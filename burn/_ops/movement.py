@@ -21,6 +21,8 @@ _slice_assign = define("slice_assign", "movement", kinds=ANY, n_in=2, attrs=("st
 _roll = define("roll", "movement", kinds=ANY, attrs=("shifts",))
 _unfold = define("unfold", "movement", kinds=ANY, attrs=("dim", "step"))
 _pad = define("pad", "movement", kinds=NUMERIC, attrs=("starts", "frame"))
+_triu = define("triu", "movement", kernel="triangle", kinds=NUMERIC, attrs=("diagonal",))
+_tril = define("tril", "movement", kernel="triangle", kinds=NUMERIC, attrs=("diagonal",))
 _cat = define("cat", "movement", kinds=ANY, n_in=-1, attrs=("dim",))
 
 
@@ -226,6 +228,13 @@ def _frame(dims, widths, reflect):
     return sides
 
 
+def triangle(x, diagonal, upper):
+    """The upper or lower triangle of the last two axes, from or up to a diagonal, and zeros."""
+    rows, cols = x._dims[-2:]
+    ints = (math.prod(x._dims[:-2]), rows, cols, max(-rows, min(diagonal, cols)), upper)
+    return (_triu if upper else _tril).apply((x,), x._dims, x._dtype, ints, (), diagonal)
+
+
 def full_like_shape(shape, code, slot, ctx, value):
     """A fresh tensor filled with one number, given as (float, int)."""
     out = core.empty(shape, code, slot, ctx)
@@ -371,6 +380,8 @@ _slice_assign.rule = python_rule(_slice_assign_bwd, ["shape", "shape"])
 _roll.rule = python_rule(_roll_bwd, [""])
 _unfold.rule = python_rule(_unfold_bwd, ["shape"])
 _pad.rule = python_rule(_pad_bwd, ["shape"])
+_triu.rule = python_rule(lambda node, g: (triangle(g, node.attrs, 1),), [""])
+_tril.rule = python_rule(lambda node, g: (triangle(g, node.attrs, 0),), [""])
 _cat.rule = python_rule(_cat_bwd, ["shape"] * 8)
 
 

@@ -93,11 +93,11 @@ class PatternMethods:
         Args:
             diagonal: the lowest diagonal that is kept; 1 is the one above the main diagonal.
         """
-        return _triangle("triu", self, diagonal, ew.lower)
+        return _triangle("triu", self, diagonal, 1)
 
     def tril(self, diagonal=0):
         """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`."""
-        return _triangle("tril", self, diagonal, ew.greater)
+        return _triangle("tril", self, diagonal, 0)
 
     @classmethod
     def triu_mask(cls, shape, offset, device=None):
@@ -188,13 +188,11 @@ def _outside(op, rows, cols, offset, slot, ctx, compare):
     return compare(mv.reshape(mv.arange(0, cols, 1, code, slot, ctx), (1, cols)), row)
 
 
-def _triangle(op, x, diagonal, compare):
+def _triangle(op, x, diagonal, upper):
     check_kind(op, x, NUMERIC)
     if x.ndim < 2:
         raise ShapeError(f"[{op}] 'self' must have at least 2 axes, got shape {x.dims()}")
-    rows, cols = x._dims[-2:]
-    mask = _outside(op, rows, cols, int_of(op, "diagonal", diagonal), x._slot, 0, compare)
-    return ew.mask_fill(x, mv.reshape(mask, (*(1,) * (x.ndim - 2), rows, cols)), 0)
+    return mv.triangle(x, int_of(op, "diagonal", diagonal), upper)
 
 
 def _mask(op, shape, offset, device, compare):
