@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from operator import mul
 
 from burn._core import core
 from burn._ops.registry import ANY, NUMERIC, define
@@ -111,8 +112,7 @@ def resolve_expand(source, shape):
 
 def _window(x, starts, steps, sizes):
     strides = x._strides
-    offset = x._offset + sum(a * s for a, s in zip(starts, strides, strict=True))
-    return sizes, [k * s for k, s in zip(steps, strides, strict=True)], offset
+    return sizes, map(mul, steps, strides), sum(map(mul, starts, strides), x._offset)
 
 
 def slice_view(x, starts, steps, sizes):
