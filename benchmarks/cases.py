@@ -216,6 +216,16 @@ MOVEMENT = [
         ratio=1.2,
         memory=8 * M4,
     ),
+    Case("triu 2048²", "movement", (SQUARE,), "a.triu()", "a.triu()", "np.triu(a)"),
+    Case(
+        "roll 2048²",
+        "movement",
+        (SQUARE,),
+        "a.roll([3, -5], [0, 1])",
+        "a.roll([3, -5], [0, 1])",
+        "np.roll(a, (3, -5), (0, 1))",
+    ),
+    Case("pad 2048²", "movement", (SQUARE,), "a.pad([(1, 1), (2, 2)], 0.5)", "F.pad(a, (2, 2, 1, 1), value=0.5)"),
     Case(
         "gather 2048²",
         "index",

@@ -1,9 +1,11 @@
-// Kernels that move elements without looking at them: copies between any strides, fills, integer ranges. The launcher
+// Kernels that move elements without looking at them: copies between any strides, fills, triangles, integer
+// ranges. The launcher
 // (burn/backend/cuda/launch_movement.h) orders and merges the axes and chooses the widest word that fits both sides.
 #include "common.cuh"
 
 OP(copy, ANY)
 OP(fill, ANY)
+OP(triangle, ANY)
 OP(arange, INT)
 
 template <int BYTES> struct word_of { typedef u8 type; };
@@ -168,6 +170,29 @@ __device__ __forceinline__ void value_words(E *y, const In<E> &x, const Axes &ax
 }
 VALUES(copy)
 VALUES(fill)
+
+// ---- the upper or lower triangle of each matrix, zeros elsewhere. A warp-wide or wider team of `team` threads takes a
+// row, or a part of it where blocks are stacked in y; what becomes 0 is not read.
+KERNEL(triangle, 256, (E *out, const E *x, i64 rows, i64 cols, i64 diagonal, i64 lines, i32 team, i32 upper)) {
+    i64 line = (i64)blockIdx.x * (256 / team) + threadIdx.x / team;
+    if (line >= lines) return;
+    i64 cut = line % rows + diagonal + !upper; // columns before it belong to the lower triangle
+    i64 step = (i64)gridDim.y * team * 4;
+    out += line * cols;
+    x += line * cols;
+    for (i64 first = (i64)blockIdx.y * team * 4 + threadIdx.x % team; first < cols; first += step) {
+        E held[4];
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            i64 col = first + q * team;
+            held[q] = 0;
+            if (col < cols && (col >= cut) == (upper != 0)) held[q] = x[col];
+        }
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            if (first + q * team < cols) out[first + q * team] = held[q];
+    }
+}
 
 // ---- start, start + step, ... modulo the width
 #if IS_INT

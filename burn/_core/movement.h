@@ -227,7 +227,7 @@ static int strided_copy(const void *x, void *y, int size, int ndim, const int64_
     p->stream = count * size >= STREAM_BYTES;
     j.run = plane_strided;
     if (p->y_col == size && p->x_col == size) j.run = plane_copy;
-    if (p->y_col == size && p->x_col == 0) j.run = plane_repeat;
+    if (p->y_col == size && p->x_col == 0 && p->cols * size >= 64) j.run = plane_repeat; /* short rows: a plain loop */
     if (p->y_col == size && p->x_col == -size) j.run = plane_reverse;
     if (j.run == plane_strided && p->y_col == size) { /* an axis along which x is dense becomes the rows */
         for (int k = n - 1; k >= 0; k--) {
@@ -251,6 +251,37 @@ static int strided_copy(const void *x, void *y, int size, int ndim, const int64_
     if (count * size < 65536) j.per_task = j.units;
     rt_tasks(copy_task, &j, ceil_div(j.units, j.per_task),
              (double)(count * size) * (j.run == plane_copy || j.run == plane_repeat ? 0.06 : 0.2));
+    return BURN_OK;
+}
+
+/* ---- the upper or lower triangle of each matrix of `outer`, zeros elsewhere; all dense */
+typedef struct { const char *x; char *y; int64_t rows, cols, diagonal, lines, per_task; int size, upper; } triangle_job;
+
+static void triangle_task(void *ctx, int64_t task) {
+    const triangle_job *j = ctx;
+    int64_t bytes = j->cols * j->size, end = i64_min((task + 1) * j->per_task, j->lines);
+    for (int64_t line = task * j->per_task; line < end; line++) {
+        const char *x = j->x + line * bytes;
+        char *y = j->y + line * bytes;
+        /* columns before the cut belong to the lower triangle */
+        int64_t cut = line % j->rows + j->diagonal + !j->upper;
+        cut = i64_max(0, i64_min(cut, j->cols)) * j->size;
+        if (j->upper) {
+            memset(y, 0, (size_t)cut);
+            memcpy(y + cut, x + cut, (size_t)(bytes - cut));
+        } else {
+            memcpy(y, x, (size_t)cut);
+            memset(y + cut, 0, (size_t)(bytes - cut));
+        }
+    }
+}
+static int triangle(const void *x, void *y, int size, int64_t outer, int64_t rows, int64_t cols, int64_t diagonal,
+                    int64_t upper) {
+    triangle_job j = {x, y, rows, cols, diagonal, outer * rows, 0, size, (int)upper};
+    int64_t bytes = j.lines * cols * size;
+    if (bytes == 0) return BURN_OK;
+    j.per_task = bytes < 65536 ? j.lines : i64_max(1, COPY_TASK / (cols * size));
+    rt_tasks(triangle_task, &j, ceil_div(j.lines, j.per_task), (double)bytes * 0.05);
     return BURN_OK;
 }
 

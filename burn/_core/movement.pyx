@@ -1,5 +1,6 @@
 # cython: language_level=3
-"""Kernels that move elements without looking at them: copies between any strides, fills, integer ranges.
+"""Kernels that move elements without looking at them: copies between any strides, fills, triangles, integer
+ranges.
 
 The loops are in movement.h.
 """
@@ -15,6 +16,7 @@ cdef extern from "movement.h" nogil:
     void rt_init(const burn_rt *services) noexcept
     int strided_copy(const void *x, void *y, int size, int ndim, const int64_t *shape,
                      const int64_t *x_strides, const int64_t *y_strides)
+    int triangle(const void *x, void *y, int size, int64_t outer, int64_t rows, int64_t cols, int64_t diagonal, int64_t upper)
     int arange_fill(void *out, int size, int64_t n, int64_t start, int64_t step)
 
 
@@ -44,11 +46,14 @@ cdef int fill_fwd(const burn_buf *out, const burn_buf *value, burn_args *a) noex
         still[axis] = 0
     return strided_copy(value.p, out.p, DT_SIZE[out.dtype], out.ndim, out.shape, still, strides_of(out, out_room))
 
+cdef int triangle_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
+    return triangle(x.p, out.p, DT_SIZE[x.dtype], a.i[0], a.i[1], a.i[2], a.i[3], a.i[4])
+
 cdef int arange_fwd(const burn_buf *out, const burn_buf *none, burn_args *a) noexcept nogil:
     return arange_fill(out.p, DT_SIZE[out.dtype], out.size, a.i[0], a.i[1])
 
 
-cdef burn_row rows[48]
+cdef burn_row rows[64]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -56,7 +61,8 @@ cdef int fill_table() except -1:
     for dtype in range(DT_COUNT):
         rows[n] = burn_row(name=b"copy", dtype=dtype, flags=ROW_STRIDED | ROW_STRIDED_OUT, cost=0.25, fn=copy_fwd)
         rows[n + 1] = burn_row(name=b"fill", dtype=dtype, flags=ROW_STRIDED_OUT, cost=0.15, fn=fill_fwd)
-        n += 2
+        rows[n + 2] = burn_row(name=b"triangle", dtype=dtype, flags=0, cost=0.2, fn=triangle_fwd)
+        n += 3
     for dtype in (DT_I64, DT_I32, DT_I16, DT_I8, DT_U64, DT_U32, DT_U16, DT_U8):
         rows[n] = burn_row(name=b"arange", dtype=dtype, flags=0, cost=0.2, fn=arange_fwd)
         n += 1

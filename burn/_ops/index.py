@@ -4,8 +4,8 @@ scatter checks all of them before it writes."""
 import math
 
 from burn._core import core
-from burn._ops.elementwise import mask_fill
-from burn._ops.movement import _copy, contiguous, zeros
+from burn._ops.elementwise import cast, mask_fill, mask_where
+from burn._ops.movement import _copy, arange, contiguous, copied, reshape, slice_view, zeros
 from burn._ops.reduce import fold
 from burn._ops.registry import ANY, INT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
@@ -27,8 +27,6 @@ def check_indices(op, x, indices, name="indices"):
     if indices._slot != x._slot:
         raise DeviceError(f"[{op}] '{name}' must be on {x.device}, got {indices.device}; move it with to_device()")
     if indices._dtype not in (DType.I64.code, DType.I32.code):
-        from burn._ops.elementwise import cast
-
         if indices._dtype == DType.U64.code:
             raise DTypeError(f"[{op}] '{name}' must have a dtype of at most 64 signed bits, got u64; use cast()")
         indices = cast(indices, DType.I64)
@@ -106,6 +104,58 @@ def select_assign(x, axis, indices, values, update):
     return _scattered("select_assign", select_into, x, axis, indices, values, update)
 
 
+def _cells(op, x, indices):
+    """(indices, depth): Int tuples in the last axis of indices, each naming a cell of the first depth axes of x."""
+    indices = check_indices(op, check_tensor(op, x), indices)
+    depth = indices._dims[-1]
+    if not 1 <= depth <= x.ndim:
+        raise ShapeError(
+            f"[{op}] 'indices' must hold 1 to {x.ndim} ints in its last axis for shape {list(x._dims)}, got {depth} in shape "
+            f"{list(indices._dims)}"
+        )
+    return indices, depth
+
+
+def _numbers(op, indices, sizes):
+    """The row-major number of the cell that each tuple of indices names among axes of the given sizes.
+
+    Each place of the tuples is looked up in the offsets of its axis, so the kernel finds what lies outside.
+    """
+    depth, total = len(sizes), None
+    rows = reshape(indices, (math.prod(indices._dims[:-1]), depth))
+    count = rows._dims[0]
+    for axis, n in enumerate(sizes):
+        offsets = arange(0, n, math.prod(sizes[axis + 1 :]), DType.I64.code, rows._slot, 0)
+        place = reshape(slice_view(rows, [0, axis], [1, 1], [count, 1]), (count,))
+        part = _select.apply((offsets, place), (count,), DType.I64.code, (1, n, 1, count), (), (op, axis, depth, axis))
+        total = part if total is None else total + part
+    return total
+
+
+def gather_nd(x, indices):
+    """The cells, or slices, of x that the tuples in the last axis of indices name."""
+    indices, depth = _cells("gather_nd", x, indices)
+    head, tail = x._dims[:depth], x._dims[depth:]
+    rows = select(reshape(x, (math.prod(head), math.prod(tail))), 0, _numbers("gather_nd", indices, head))
+    return reshape(rows, (*indices._dims[:-1], *tail) or (1,))
+
+
+def scatter_nd(x, indices, values, update):
+    """x with values written, added, ... to the cells, or slices, that the tuples in the last axis of indices name."""
+    indices, depth = _cells("scatter_nd", x, indices)
+    check_same("scatter_nd", x, check_tensor("scatter_nd", values, "values"), "values")
+    head, tail = x._dims[:depth], x._dims[depth:]
+    shape = (*indices._dims[:-1], *tail) or (1,)
+    if values._dims != shape:
+        raise ShapeError(
+            f"[scatter_nd] 'values' must have shape {list(shape)} for indices of shape {list(indices._dims)} into shape "
+            f"{list(x._dims)}, got {list(values._dims)}"
+        )
+    numbers, inner = _numbers("scatter_nd", indices, head), math.prod(tail)
+    rows, values = reshape(x, (math.prod(head), inner)), reshape(values, (numbers._size, inner))
+    return reshape(_scattered("scatter_nd", select_into, rows, 0, numbers, values, update), x._dims)
+
+
 def _scattered(name, write, x, axis, indices, values, update):
     word = update if isinstance(update, str) else getattr(update, "name", update)
     if word not in MODES:
@@ -140,31 +190,25 @@ def _scatter_bwd(node, g):
         to_values = mask_fill(read(g, axis, indices), mine.bool_not(), 0.0)
         return to_x, to_values, None
     if mode == 2:
-        return _product_bwd(read, write, g, x, axis, indices, values)
+        return *_product_bwd(g, axis, indices, x, values, read, write), None
     out = write(_fresh_copy(x, x), axis, indices, values, mode)
     to_x = mask_fill(g, out.not_equal(x), 0.0)
     to_values = mask_fill(read(g, axis, indices), read(out, axis, indices).not_equal(values), 0.0)
     return to_x, to_values, None
 
 
-def _product_bwd(read, write, g, x, axis, indices, values):
-    """Each factor's gradient is g times the product of the others at its cell, exact with zeros among them too."""
-    from burn._ops import elementwise as ew
-
-    zero = values.equal_scalar(0.0)
-    rest = mask_fill(values, zero, 1.0)
-    cells = zeros(x._dims, x._dtype, x._slot)
-    count = write(_fresh_copy(cells, cells), axis, indices, ew.cast(zero, x.dtype), 1)
-    product = write(_fresh_copy(cells + 1.0, cells), axis, indices, rest, 2)  # of the factors that are not zero
-    to_x = g * mask_fill(product, count.greater_scalar(0.0), 0.0)
-    others = read(count, axis, indices) - ew.cast(zero, x.dtype)
-    to_values = mask_fill(read(g * x * product, axis, indices) / rest, others.greater_scalar(0.0), 0.0)
-    return to_x, to_values, None
+def _product_bwd(g, axis, indices, x, values, read, write):
+    """g times the product of the other factors at the cell: a single zero keeps it for itself, two leave nothing."""
+    x_zero, v_zero = x.equal(0), values.equal(0)
+    x_safe, v_safe = mask_fill(x, x_zero, 1.0), mask_fill(values, v_zero, 1.0)
+    count = write(copied(cast(x_zero, x.dtype)), axis, indices, cast(v_zero, x.dtype), 1)
+    total = g * write(copied(x_safe), axis, indices, v_safe, 2)
+    lone, clean = mask_fill(total, count.not_equal(1), 0.0), mask_fill(total, count.not_equal(0), 0.0)
+    to_values = mask_where(read(clean, axis, indices) / v_safe, v_zero, read(lone, axis, indices))
+    return mask_where(clean / x_safe, x_zero, lone), to_values
 
 
 def _positions(values, slot):
-    from burn._ops.movement import arange, reshape
-
     return reshape(arange(1, math.prod(values._dims), 1, DType.I64.code, slot, 0), values._dims)
 
 

@@ -1,11 +1,14 @@
 """Movement ops: views where strides allow it, copies where not, and the gradients of both."""
 
+import itertools
 import math
+from operator import mul
 
 from burn._core import core
-from burn._ops.registry import ANY, define
+from burn._ops.registry import ANY, NUMERIC, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
+from burn.tensor.dtype import DType
 from burn.tensor.shape import axis_of
 
 _copy = define("copy", "movement", kinds=ANY)
@@ -16,6 +19,11 @@ _expand = define("expand", "movement", kinds=ANY)
 _permute = define("permute", "movement", kinds=ANY, attrs=("axes",))
 _slice = define("slice", "movement", kinds=ANY, attrs=("starts", "steps"))
 _slice_assign = define("slice_assign", "movement", kinds=ANY, n_in=2, attrs=("starts", "steps"))
+_roll = define("roll", "movement", kinds=ANY, attrs=("shifts",))
+_unfold = define("unfold", "movement", kinds=ANY, attrs=("dim", "step"))
+_pad = define("pad", "movement", kinds=NUMERIC, attrs=("starts", "frame"))
+_triu = define("triu", "movement", kernel="triangle", kinds=NUMERIC, attrs=("diagonal",))
+_tril = define("tril", "movement", kernel="triangle", kinds=NUMERIC, attrs=("diagonal",))
 _cat = define("cat", "movement", kinds=ANY, n_in=-1, attrs=("dim",))
 
 
@@ -24,32 +32,37 @@ def reshape(x, shape):
     return _reshape.reshaped(x, shape)
 
 
-def resolve_reshape(x, shape):
-    """The target of a reshape: -1 is inferred once, 0 copies the size of the axis at its index."""
-    dims = list(shape)
-    source = x._dims
-    holes = [i for i, n in enumerate(dims) if n == -1]
-    for i, n in enumerate(dims):
-        if n < -1:
-            raise ShapeError(f"[reshape] 'shape' must not hold negative sizes other than -1, got {dims}")
-        if n == 0 and x._size:
-            if i >= len(source):
-                raise ShapeError(f"[reshape] 'shape' must not use 0 past the axes of shape {list(source)}, got {dims}")
-            dims[i] = source[i]
-    if len(holes) > 1:
-        raise ShapeError(f"[reshape] 'shape' may hold -1 once, got {dims}")
+def resolve_reshape(source, shape):
+    """The target of a reshape of sizes source: -1 is inferred once, 0 copies the size of the axis at its index.
+
+    Without elements a 0 stands for itself where a copy does not fit.
+    """
+    dims, source, size = list(shape), list(source), math.prod(source)
     if not dims:
         raise ShapeError("[reshape] 'shape' must have at least one axis; a scalar has shape [1]")
-    if holes:
-        rest = math.prod(n for n in dims if n != -1)
-        if rest == 0 or x._size % rest:
-            raise ShapeError(
-                f"[reshape] cannot infer -1: {x._size} elements of shape {list(source)} do not fill {dims}"
-            )
-        dims[holes[0]] = x._size // rest
-    if math.prod(dims) != x._size:
+    if any(n < -1 for n in dims):
+        raise ShapeError(f"[reshape] 'shape' must not hold negative sizes other than -1, got {dims}")
+    if dims.count(-1) > 1:
+        raise ShapeError(f"[reshape] 'shape' may hold -1 once, got {dims}")
+    copied = [i for i, n in enumerate(dims) if n == 0]
+    if copied and copied[-1] >= len(source):
+        if size == 0 and -1 not in dims:
+            return tuple(dims)
+        raise ShapeError(f"[reshape] 'shape' must not use 0 past the axes of shape {source}, got {dims}")
+    for i in copied:
+        dims[i] = source[i]
+    if -1 in dims:
+        # what is copied fills itself, which tells -1 even where that has no elements
+        left = math.prod(n for i, n in enumerate(source) if i not in copied)
+        given = math.prod(n for i, n in enumerate(dims) if i not in copied and n != -1)
+        if left % given:
+            raise ShapeError(f"[reshape] cannot infer -1: {size} elements of shape {source} do not fill {dims}")
+        dims[dims.index(-1)] = left // given
+    if copied and size == 0 and math.prod(dims) and -1 not in shape:
+        return tuple(shape)
+    if math.prod(dims) != size:
         raise ShapeError(
-            f"[reshape] 'shape' must hold {x._size} elements like shape {list(source)}, got {list(shape)} with {math.prod(dims)}"
+            f"[reshape] 'shape' must hold {size} elements like shape {source}, got {list(shape)} with {math.prod(dims)}"
         )
     return tuple(dims)
 
@@ -72,9 +85,9 @@ def expand(x, shape):
     return _expand.expanded(x, shape)
 
 
-def resolve_expand(x, shape):
-    """The target of an expand: -1 keeps the source size."""
-    source, target = x._dims, list(shape)
+def resolve_expand(source, shape):
+    """The target of an expand of sizes source: -1 keeps the source size."""
+    target = list(shape)
     if len(target) < len(source):
         raise ShapeError(
             f"[expand] 'shape' must have at least rank {len(source)}, got {target} for shape {list(source)}"
@@ -99,8 +112,7 @@ def resolve_expand(x, shape):
 
 def _window(x, starts, steps, sizes):
     strides = x._strides
-    offset = x._offset + sum(a * s for a, s in zip(starts, strides, strict=True))
-    return sizes, [k * s for k, s in zip(steps, strides, strict=True)], offset
+    return sizes, map(mul, steps, strides), sum(map(mul, starts, strides), x._offset)
 
 
 def slice_view(x, starts, steps, sizes):
@@ -113,9 +125,7 @@ def slice_assign(x, starts, steps, values):
     """x with the window replaced by values, which has the window's shape."""
     out = core.empty(x._dims, x._dtype, x._slot, x._ctx or values._ctx)
     _copy.write((x,), out)
-    shape, strides, offset = _window(out, starts, steps, values._dims)
-    if values._size:
-        _copy.write((values,), _slice.view(out, shape, strides, offset))
+    _put(out, starts, steps, values)
     _slice_assign_record(x, values, out, (starts, steps))
     return out
 
@@ -131,12 +141,98 @@ def cat(tensors, dim):
     out = core.empty(shape, tensors[0]._dtype, tensors[0]._slot, max(t._ctx for t in tensors))
     starts, steps = [0] * len(shape), [1] * len(shape)
     for t in tensors:
-        if t._size:
-            window, strides, offset = _window(out, starts, steps, t._dims)
-            _copy.write((t,), _slice.view(out, window, strides, offset))
+        _put(out, starts, steps, t)
         starts[dim] += t._dims[dim]
     _cat.record(tuple(tensors), out, dim)
     return out
+
+
+def roll(x, shifts):
+    """x turned by 0 <= shift < size along each axis: one copy for each combination of the two parts of each axis."""
+    if not any(shifts) or not x._size:
+        return x
+    out = core.empty(x._dims, x._dtype, x._slot, x._ctx)
+    parts = [[(0, n, 0)] if not k else [(0, n - k, k), (n - k, k, 0)] for n, k in zip(x._dims, shifts, strict=True)]
+    steps = [1] * x.ndim
+    for block in itertools.product(*parts):
+        sources, sizes, targets = zip(*block, strict=True)
+        _put(out, targets, steps, slice_view(x, sources, steps, sizes))
+    _roll.record((x,), out, shifts)
+    return out
+
+
+def _put(out, starts, steps, values):
+    """Writes values into a window of a fresh tensor's own memory."""
+    if values._size:
+        shape, strides, offset = _window(out, starts, steps, values._dims)
+        _copy.write((values,), _slice.view(out, shape, strides, offset))
+
+
+def unfold(x, axis, size, step):
+    """Windows of size elements, step apart, along an axis; the windows' own axis comes last (a view)."""
+    n = x._dims[axis]
+    count = (n - size) // step + 1 if n >= size else 0
+    strides = [*x._strides, x._strides[axis]]
+    strides[axis] *= step if count > 1 else 1
+    return _unfold.view(x, (*_with(x._dims, axis, count), size), strides, x._offset, (axis, step))
+
+
+FRAME = 1 << 16  # elements from which filling the frame alone beats filling all of a padded tensor
+
+
+def pad_constant(x, widths, value):
+    """x within a frame of one number, given as (float, int); widths is one pair (before, after) an axis."""
+    shape = [n + before + after for n, (before, after) in zip(x._dims, widths, strict=True)]
+    starts, ones = [before for before, _ in widths], [1] * x.ndim
+    if math.prod(shape) < FRAME:
+        out = full_like_shape(shape, x._dtype, x._slot, x._ctx, value)
+    else:
+        out = core.empty(shape, x._dtype, x._slot, x._ctx)
+        one = full_like_shape((1,), x._dtype, x._slot, 0, value)
+        for _, _, _, to, sizes in _frame(x._dims, widths, False):
+            _put(out, to, ones, expand(one, sizes))
+    _put(out, starts, ones, x)
+    _pad.record((x,), out, (starts, ()))
+    return out
+
+
+def pad_border(x, widths, reflect):
+    """x within a frame of its own elements: mirrored at the outermost, or the outermost repeated."""
+    shape = [n + before + after for n, (before, after) in zip(x._dims, widths, strict=True)]
+    starts, ones = [before for before, _ in widths], [1] * x.ndim
+    out = core.empty(shape, x._dtype, x._slot, x._ctx)
+    _put(out, starts, ones, x)
+    frame = _frame(x._dims, widths, reflect)
+    for axis, step, start, to, sizes in frame:
+        _put(out, to, ones, slice_view(out, start, _with(ones, axis, step), sizes))
+    _pad.record((x,), out, (starts, frame))
+    return out
+
+
+def _frame(dims, widths, reflect):
+    """(axis, step, from, to, sizes) of each side of a padded tensor: where in it a border is, and what it repeats.
+
+    Later axes come last, and their borders include the corners.
+    """
+    sides, sizes = [], list(dims)
+    inner = [before for before, _ in widths]
+    for axis, (n, (before, after)) in enumerate(zip(dims, widths, strict=True)):
+        end = before + n
+        for count, place, first in ((before, 0, 2 * before), (after, end, end - 2)):
+            if count:
+                step, start = (-1, first) if reflect else (0, min(max(before, place - 1), end))
+                sides.append(
+                    (axis, step, _with(inner, axis, start), _with(inner, axis, place), _with(sizes, axis, count))
+                )
+        sizes[axis], inner[axis] = before + n + after, 0
+    return sides
+
+
+def triangle(x, diagonal, upper):
+    """The upper or lower triangle of the last two axes, from or up to a diagonal, and zeros."""
+    rows, cols = x._dims[-2:]
+    ints = (math.prod(x._dims[:-2]), rows, cols, max(-rows, min(diagonal, cols)), upper)
+    return (_triu if upper else _tril).apply((x,), x._dims, x._dtype, ints, (), diagonal)
 
 
 def full_like_shape(shape, code, slot, ctx, value):
@@ -217,9 +313,7 @@ def _permute_bwd(node, g):
 def _slice_bwd(node, g):
     starts, steps = node.attrs
     out = zeros(node.shape(0), g._dtype, g._slot)
-    if g._size:
-        shape, strides, offset = _window(out, starts, steps, g._dims)
-        _copy.write((g,), _slice.view(out, shape, strides, offset))
+    _put(out, starts, steps, g)
     return (out,)
 
 
@@ -242,12 +336,52 @@ def _cat_bwd(node, g):
     return parts
 
 
+def _roll_bwd(node, g):
+    return (roll(g, tuple((-k) % n if n else 0 for n, k in zip(g._dims, node.attrs, strict=True))),)
+
+
+def _unfold_bwd(node, g):
+    from burn._ops.index import select_into
+
+    axis, step = node.attrs
+    out, count, size = zeros(node.shape(0), g._dtype, g._slot), g._dims[axis], g._dims[-1]
+    if g._size:
+        first = arange(0, count, step, DType.I64.code, g._slot, 0)
+        inside = arange(0, size, 1, DType.I64.code, g._slot, 0)
+        positions = reshape(first, (count, 1)) + reshape(inside, (1, size))
+        last = g.ndim - 1
+        windows = permute(g, (*range(axis + 1), last, *range(axis + 1, last)))
+        values = reshape(windows, _with(node.shape(0), axis, count * size))
+        select_into(out, axis, reshape(positions, (count * size,)), values)
+    return (out,)
+
+
+def _pad_bwd(node, g):
+    from burn._ops.elementwise import add
+    from burn._ops.reduce import sum_
+
+    starts, frame = node.attrs
+    ones, out = [1] * g.ndim, copied(g) if frame else g
+    for axis, step, start, to, sizes in reversed(frame):
+        part = slice_view(out, to, ones, sizes)
+        if step == 0:
+            part = sum_(part, axis)
+        by = _with(ones, axis, step or 1)
+        _put(out, start, by, add(slice_view(out, start, by, part._dims), part))
+    return (slice_view(out, starts, ones, node.shape(0)),)
+
+
 _copy.rule = python_rule(lambda node, g: (g,), [""])
 _reshape.rule = python_rule(_reshape_bwd, ["shape"])
 _expand.rule = python_rule(_expand_bwd, ["shape"])
 _permute.rule = python_rule(_permute_bwd, [""])
 _slice.rule = python_rule(_slice_bwd, ["shape"])
 _slice_assign.rule = python_rule(_slice_assign_bwd, ["shape", "shape"])
+_roll.rule = python_rule(_roll_bwd, [""])
+_unfold.rule = python_rule(_unfold_bwd, ["shape"])
+_pad.rule = python_rule(_pad_bwd, ["shape"])
+_triu.rule = python_rule(lambda node, g: (triangle(g, node.attrs, 1),), [""])
+_tril.rule = python_rule(lambda node, g: (triangle(g, node.attrs, 0),), [""])
 _cat.rule = python_rule(_cat_bwd, ["shape"] * 8)
 
 

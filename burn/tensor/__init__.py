@@ -17,8 +17,21 @@ from burn.tensor.dtype import Float as Float
 from burn.tensor.dtype import Int as Int
 from burn.tensor.dtype import Kind as Kind
 from burn.tensor.indexing import IndexingUpdateOp as IndexingUpdateOp
+from burn.tensor.indexing import Slice as Slice
+from burn.tensor.indexing import s as s
+from burn.tensor.pad_mode import PadMode as PadMode
 from burn.tensor.shape import Shape as Shape
 from burn.tensor.tensor import Tensor as Tensor
 
+from burn.tensor.grid import GridIndexing as GridIndexing  # isort: skip
+from burn.tensor.grid import GridOptions as GridOptions  # isort: skip
+from burn.tensor.grid import GridSparsity as GridSparsity  # isort: skip
+from burn.tensor.grid import IndexPos as IndexPos  # isort: skip
+from burn.tensor.grid import affine_grid_2d as affine_grid_2d  # isort: skip
+from burn.tensor.grid import cartesian_grid as cartesian_grid  # isort: skip
+from burn.tensor.grid import meshgrid as meshgrid  # isort: skip
+from burn.tensor.grid import meshgrid_stack as meshgrid_stack  # isort: skip
+
 from burn.tensor import activation as activation  # isort: skip
+from burn.tensor import grid as grid  # isort: skip
 from burn.tensor import module as module  # isort: skip

@@ -4,8 +4,7 @@ import numpy as np
 
 from burn._ops import index as ix
 from burn._ops import movement as mv
-from burn._ops.elementwise import cast
-from burn._ops.registry import BOOL, INT, NUMERIC, check_kind, check_same, check_tensor
+from burn._ops.registry import BOOL, INT, check_kind, check_same, check_tensor
 from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 from burn.tensor._indexing import get_item, set_item
 from burn.tensor.dtype import DType
@@ -24,7 +23,7 @@ class ShapingMethods:
             ShapeError: the number of elements differs.
         """
         dims = ints_of("reshape", "shape", shape[0] if len(shape) == 1 else shape)
-        return mv.reshape(self, mv.resolve_reshape(self, dims))
+        return mv.reshape(self, mv.resolve_reshape(self._dims, dims))
 
     def flatten(self, start_dim=0, end_dim=-1):
         """Axes start_dim to end_dim merged into one. Mirrors `Tensor::flatten`."""
@@ -142,7 +141,7 @@ class ShapingMethods:
     def expand(self, *shape):
         """Axes of size 1 repeated without a copy; -1 keeps a size. Mirrors `Tensor::expand`."""
         dims = ints_of("expand", "shape", shape[0] if len(shape) == 1 else shape)
-        return mv.expand(self, mv.resolve_expand(self, dims))
+        return mv.expand(self, mv.resolve_expand(self._dims, dims))
 
     def repeat_dim(self, dim, times):
         """The tensor tiled along one axis. Mirrors `Tensor::repeat_dim`."""
@@ -259,23 +258,6 @@ class ShapingMethods:
             )
         positions = type(self).from_data(np.flatnonzero(mask.numpy()), self.device.inner(), DType.I64)
         return ix.select(mv.reshape(self, (self._size,)), 0, positions)
-
-    def one_hot(self, num_classes):
-        """A new last axis with 1 at each value and 0 elsewhere, in the same dtype. Mirrors `Tensor::one_hot`."""
-        check_kind("one_hot", self, NUMERIC)
-        n = int_of("one_hot", "num_classes", num_classes)
-        host = self.numpy()
-        if n < 2 or not (np.all(host >= -n) and np.all(host < n)):
-            raise OutOfBoundsError(
-                f"[one_hot] 'num_classes' must be at least 2, and values lie in {-n}..{n - 1} (negatives count from the last "
-                f"class), got {n} for values {host.min() if host.size else '-'}..{host.max() if host.size else '-'}"
-            )
-        values = cast(self, DType.I64)
-        classes = mv.arange(0, num_classes, 1, DType.I64.code, self._slot, self._ctx).reshape(
-            [1] * self.ndim + [num_classes]
-        )
-        wrapped = values.remainder(num_classes)
-        return cast(wrapped.unsqueeze_dim(-1).equal(classes), self.dtype)
 
     # Slicing
 

@@ -10,10 +10,12 @@ __all__ = ["Shape"]
 class Shape(tuple):
     """Sizes of the axes, a tuple with a few helpers. Mirrors `burn::tensor::Shape`.
 
-    Equal to a list of the same sizes too, since it is shown as one.
+    Equal to a list of the same sizes too, since it is shown as one. Methods give new shapes; axes may be negative.
 
     >>> Shape([2, 3]).num_elements(), Shape([2, 3]) == [2, 3], Shape([2, 3]) == (2, 3)
     (6, True, True)
+    >>> Shape.parse("(2, 3)").insert(1, 4), Shape([2, 1]).broadcast([2, 3]), Shape([2, 3]).ravel_index([1, -1])
+    ([2, 4, 3], [2, 3], 5)
     """
 
     __slots__ = ()
@@ -40,6 +42,148 @@ class Shape(tuple):
         return list(self)
 
     to_vec = dims
+
+    @classmethod
+    def of(cls, value):
+        """A Shape from an int or a sequence of ints, checked. Mirrors `Shape::from`."""
+        return cls(as_shape(value, "Shape"))
+
+    @classmethod
+    def parse(cls, text):
+        """The shape that a text shows: `[2, 3]`, `(2, 3)` or `2, 3`. Mirrors `Shape::from_str`."""
+        inner = text.strip()
+        if inner[:1] + inner[-1:] in ("[]", "()"):
+            inner = inner[1:-1]
+        inner = inner.strip().removesuffix(",")
+        try:
+            return cls.of([int(part) for part in inner.split(",")] if inner else [])
+        except ValueError:
+            raise ShapeError(f"[Shape.parse] 'text' must show sizes such as '[2, 3]', got {text!r}") from None
+
+    def iter(self):
+        """An iterator over the sizes. Mirrors `Shape::iter`."""
+        return iter(self)
+
+    def into_ranges(self):
+        """One range from 0 to its size for each axis. Mirrors `Shape::into_ranges`."""
+        return [range(n) for n in self]
+
+    def flatten(self):
+        """One axis with all elements. Mirrors `Shape::flatten`."""
+        return Shape((math.prod(self),))
+
+    def flatten_dims(self, start_dim, end_dim):
+        """Axes start_dim to end_dim merged into one. Mirrors `Shape::flatten_dims`."""
+        a, b = (axis_of(d, len(self), "Shape.flatten_dims") for d in (start_dim, end_dim))
+        if a > b:
+            raise ShapeError(
+                f"[Shape.flatten_dims] 'start_dim' must not come after 'end_dim', got {start_dim} and {end_dim}"
+            )
+        return Shape((*self[:a], math.prod(self[a : b + 1]), *self[b + 1 :]))
+
+    def ravel_index(self, indices):
+        """The row-major position of an element; negative coordinates count from the end. Mirrors `Shape::ravel_index`."""
+        indices = ints_of("Shape.ravel_index", "indices", indices)
+        if len(indices) != len(self):
+            raise ShapeError(f"[Shape.ravel_index] 'indices' must hold {len(self)} ints for {self}, got {indices}")
+        at = 0
+        for axis, (i, n) in enumerate(zip(indices, self, strict=True)):
+            if not -n <= i < n:
+                raise OutOfBoundsError(
+                    f"[Shape.ravel_index] index {i} is out of bounds for axis {axis} of size {n} in shape {self}"
+                )
+            at = at * n + i % n
+        return at
+
+    def insert(self, index, size):
+        """With another axis before an axis. Mirrors `Shape::insert`."""
+        a = axis_of(index, len(self) + 1, "Shape.insert", "index")
+        return Shape.of((*self[:a], size, *self[a:]))
+
+    def remove(self, index):
+        """Without an axis. Mirrors `Shape::remove`."""
+        a = axis_of(index, len(self), "Shape.remove", "index")
+        return Shape((*self[:a], *self[a + 1 :]))
+
+    def push(self, size):
+        """With another last axis. Mirrors `Shape::push`."""
+        return Shape.of((*self, size))
+
+    def extend(self, sizes):
+        """With more last axes. Mirrors `Shape::extend`."""
+        return Shape.of((*self, *sizes))
+
+    def swapped(self, dim1, dim2):
+        """With two axes exchanged. Mirrors `Shape::swapped`."""
+        a, b = (axis_of(d, len(self), "Shape.swapped") for d in (dim1, dim2))
+        sizes = list(self)
+        sizes[a], sizes[b] = sizes[b], sizes[a]
+        return Shape(sizes)
+
+    def permute(self, axes):
+        """With the axes in another order. Mirrors `Shape::permute`."""
+        order = [axis_of(a, len(self), "Shape.permute", "axes") for a in ints_of("Shape.permute", "axes", axes)]
+        if sorted(order) != list(range(len(self))):
+            raise ShapeError(f"[Shape.permute] 'axes' must name all axes of {self} once, got {list(axes)}")
+        return Shape([self[a] for a in order])
+
+    def repeat(self, dim, times):
+        """With an axis repeated. Mirrors `Shape::repeat`."""
+        return self._with(axis_of(dim, len(self), "Shape.repeat"), lambda n: n * int_of("Shape.repeat", "times", times))
+
+    def reduce(self, dim):
+        """With an axis of size 1, as a reduction leaves it. Mirrors `Shape::reduce`."""
+        return self._with(axis_of(dim, len(self), "Shape.reduce"), lambda n: 1)
+
+    def _with(self, axis, size):
+        return Shape.of([size(n) if a == axis else n for a, n in enumerate(self)])
+
+    @classmethod
+    def cat(cls, shapes, dim):
+        """The shape of tensors joined along an axis. Mirrors `Shape::cat`."""
+        shapes = [cls.of(s) for s in shapes]
+        if not shapes:
+            raise ShapeError("[Shape.cat] 'shapes' must not be empty")
+        a = axis_of(dim, len(shapes[0]), "Shape.cat")
+        for s in shapes:
+            if len(s) != len(shapes[0]) or s.reduce(a) != shapes[0].reduce(a):
+                raise ShapeError(f"[Shape.cat] 'shapes' must agree on all axes but {a}, got {shapes[0]} and {s}")
+        return shapes[0]._with(a, lambda n: sum(s[a] for s in shapes))
+
+    def broadcast(self, other):
+        """The common shape of two of one rank, where sizes of 1 stretch. Mirrors `Shape::broadcast`."""
+        return Shape.broadcast_many([self, other])
+
+    @classmethod
+    def broadcast_many(cls, shapes):
+        """The common shape of several of one rank, where sizes of 1 stretch. Mirrors `Shape::broadcast_many`."""
+        from burn._ops.registry import broadcast
+
+        shapes = [cls.of(s) for s in shapes]
+        if not shapes:
+            raise ShapeError("[Shape.broadcast_many] 'shapes' must not be empty")
+        out = shapes[0]
+        for s in shapes[1:]:
+            out = cls(broadcast("Shape.broadcast", out, s))
+        return out
+
+    def expand(self, target):
+        """The target of an expand, aligned at the right; -1 keeps a size. Mirrors `Shape::expand`."""
+        from burn._ops.movement import resolve_expand
+
+        return Shape(resolve_expand(self, ints_of("Shape.expand", "target", target)))
+
+    def reshape(self, target):
+        """The target of a reshape: -1 is inferred, 0 copies a size. Mirrors `Shape::reshape`."""
+        from burn._ops.movement import resolve_reshape
+
+        return Shape(resolve_reshape(self, ints_of("Shape.reshape", "target", target)))
+
+    def slice(self, slices):
+        """The shape of a part, given as for `Tensor.slice`. Mirrors `Shape::slice`."""
+        from burn.tensor.indexing import windows_of
+
+        return Shape(windows_of("Shape.slice", slices, self)[2])
 
     def __str__(self):
         return str(list(self))

@@ -21,7 +21,9 @@ from burn.errors import (
 from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._options import options, shape_of
+from burn.tensor._patterns import PatternMethods
 from burn.tensor._shaping import ShapingMethods
+from burn.tensor._slicing import SlicingMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
 from burn.tensor.display import format_tensor
 from burn.tensor.distribution import Distribution
@@ -31,7 +33,7 @@ from burn.tensor.shape import Shape, as_shape, int_of
 __all__ = ["Tensor"]
 
 
-class Tensor(ShapingMethods, MathMethods, InteropMethods, core.TensorBase):
+class Tensor(ShapingMethods, SlicingMethods, PatternMethods, MathMethods, InteropMethods, core.TensorBase):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
     Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.
@@ -309,6 +311,16 @@ class Tensor(ShapingMethods, MathMethods, InteropMethods, core.TensorBase):
     def clone(self):
         """Another handle of the same value; cheap. Mirrors `Clone`."""
         return core.clone(self)
+
+    def extract(self):
+        """Takes the value out: what is left here is empty, with shape [0, .., 0]. Mirrors `Tensor::extract`."""
+        out = core.clone(self)
+        core.assign(self, core.empty((0,) * self.ndim, self._dtype, self._slot, self._ctx))
+        return out
+
+    def inplace(self, func):
+        """Replaces this value by func(value); clones and views keep what they had. Mirrors `Tensor::inplace`."""
+        core.assign(self, check_tensor("inplace", func(core.clone(self)), "func(self)"))
 
     # Autodiff
 

@@ -183,6 +183,20 @@ static int launch_move(const burn_buf *out, const burn_buf *in, burn_args *a) {
     return move_words(r, &j, j.size);
 }
 
+/* ints = outer, rows, cols, diagonal, upper */
+static int launch_triangle(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t rows = a->i[1], cols = a->i[2], diagonal = a->i[3], lines = a->i[0] * rows;
+    int32_t team = 1, upper = (int32_t)a->i[4];
+    if (out->size == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, 0, "");
+    if (!f) return BURN_ERR_RAISED;
+    while (team < 256 && team * 4 < cols) team *= 2;
+    int64_t parts = (cols + team * 16 - 1) / (team * 16);
+    void *params[] = {(void *)&out->p, (void *)&in->p, &rows, &cols, &diagonal, &lines, &team, &upper};
+    return launch(r, f, (lines * team + 255) / 256, (unsigned)(parts < 4096 ? parts : 4096), 256, 0, params);
+}
+
 static int launch_arange(const burn_buf *out, const burn_buf *none, burn_args *a) {
     cuda_row *r = row_of(a);
     int64_t n = out->size, start = a->i[0], step = a->i[1];
@@ -196,6 +210,7 @@ static int launch_arange(const burn_buf *out, const burn_buf *none, burn_args *a
 
 static const cuda_launcher movement_launchers[] = {
     {"arange", launch_arange, 0},
+    {"triangle", launch_triangle, 0},
     {"fill", launch_move, ROW_STRIDED_OUT | ROW_HOST},
     {"copy", launch_move, ROW_STRIDED | ROW_STRIDED_OUT | ROW_HOST},
     {0},

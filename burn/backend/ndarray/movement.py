@@ -1,4 +1,4 @@
-"""Movement: copies between any strides, constants and ranges."""
+"""Movement: copies between any strides, constants, triangles and ranges."""
 
 import numpy as np
 
@@ -15,6 +15,15 @@ def copy(outs, ins, ints, floats):
 def fill(outs, ins, ints, floats):
     """One value everywhere."""
     outs[0][...] = ins[0].reshape(())
+
+
+@kernel("triangle")
+def triangle(outs, ins, ints, floats):
+    """The upper or lower triangle of each matrix (ints = outer, rows, cols, diagonal, upper), zeros elsewhere."""
+    _, rows, cols, diagonal, upper = ints
+    away = np.arange(cols) - np.arange(rows)[:, None]
+    kept = away >= diagonal if upper else away <= diagonal
+    outs[0][...] = np.where(kept, ins[0], np.zeros(1, ins[0].dtype))
 
 
 @kernel("arange")

@@ -1,0 +1,204 @@
+"""Methods of Tensor that roll, unfold and pad, and those that make triangles, masks and grids."""
+
+from burn._ops import elementwise as ew
+from burn._ops import movement as mv
+from burn._ops.registry import NUMERIC, check_kind, number
+from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.tensor._options import options, shape_of
+from burn.tensor.dtype import Bool, DType, Int
+from burn.tensor.pad_mode import PadMode
+from burn.tensor.shape import axis_of, int_of, ints_of
+
+
+class PatternMethods:
+    """Methods of Tensor that arrange elements in patterns."""
+
+    __slots__ = ()
+
+    def roll_dim(self, shift, dim):
+        """Elements moved up by shift along an axis, those that leave enter at the start. Mirrors `Tensor::roll_dim`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor([1, 2, 3]).roll_dim(1, 0).tolist()
+        [3, 1, 2]
+        """
+        return _roll("roll_dim", self, [int_of("roll_dim", "shift", shift)], [axis_of(dim, self.ndim, "roll_dim")])
+
+    def roll(self, shifts, dims):
+        """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`."""
+        shifts, dims = ints_of("roll", "shifts", shifts), ints_of("roll", "dims", dims)
+        if len(shifts) != len(dims):
+            raise ShapeError(f"[roll] 'shifts' and 'dims' must have the same length, got {shifts} and {dims}")
+        return _roll("roll", self, shifts, [axis_of(d, self.ndim, "roll", "dims") for d in dims])
+
+    def unfold(self, dim, size, step):
+        """Windows along an axis: [.., windows, .., size] (a view). An axis shorter than a window has none.
+
+        Mirrors `Tensor::unfold`.
+
+        Args:
+            dim: the axis, which becomes that of the windows; the elements of a window are on a new last axis.
+            size: elements a window.
+            step: distance between windows.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor([1, 2, 3, 4, 5]).unfold(0, 3, 1).tolist()
+        [[1, 2, 3], [2, 3, 4], [3, 4, 5]]
+        """
+        a = axis_of(dim, self.ndim, "unfold")
+        size, step = int_of("unfold", "size", size), int_of("unfold", "step", step)
+        if size < 1 or step < 1:
+            raise ArgumentError(f"[unfold] 'size' and 'step' must be at least 1, got {size} and {step}")
+        return mv.unfold(self, a, size, step)
+
+    def pad(self, padding, mode=None):
+        """The tensor within a frame around its last axes. Mirrors `Tensor::pad`.
+
+        Args:
+            padding: a pair (before, after) for each of the last axes, in their order; or four numbers (left, right, top, bottom)
+                for the last two.
+            mode: a `PadMode`, or a number as short for `PadMode.Constant(number)`; zeros if None.
+
+        Raises:
+            ShapeError: more pairs than axes, a negative width, or a border that the axis is too short to give.
+
+        >>> from burn.tensor import PadMode, Tensor
+        >>> Tensor([1, 2, 3, 4]).pad([(2, 2)], PadMode.Reflect).tolist()
+        [3, 2, 1, 2, 3, 4, 3, 2]
+        """
+        check_kind("pad", self, NUMERIC)
+        widths = _widths(self, padding)
+        mode = PadMode.Constant() if mode is None else mode
+        if not isinstance(mode, PadMode):
+            if not hasattr(mode, "__float__") or isinstance(mode, str):
+                raise ArgumentTypeError(f"[pad] 'mode' must be a PadMode or a number, got {mode!r}")
+            mode = PadMode.Constant(mode)
+        if isinstance(mode, PadMode.Constant):
+            value = number("pad", self, mode.value, "mode")
+            return mv.pad_constant(self, widths, value) if any(map(any, widths)) else self
+        reflect = mode == PadMode.Reflect
+        for axis, (pair, n) in enumerate(zip(widths, self._dims, strict=True)):
+            if reflect and max(pair) and max(pair) >= n:
+                raise ShapeError(
+                    f"[pad] 'padding' must be less than the size to reflect, got {pair} for axis {axis} of size {n} in shape "
+                    f"{self.dims()}"
+                )
+            if max(pair) and n == 0:
+                raise ShapeError(f"[pad] 'padding' of axis {axis} must be 0, got {pair}: an empty axis has no edge")
+        return mv.pad_border(self, widths, reflect) if any(map(any, widths)) else self
+
+    def triu(self, diagonal=0):
+        """The upper triangle of the last two axes, zeros below it. Mirrors `Tensor::triu`.
+
+        Args:
+            diagonal: the lowest diagonal that is kept; 1 is the one above the main diagonal.
+        """
+        return _triangle("triu", self, diagonal, 1)
+
+    def tril(self, diagonal=0):
+        """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`."""
+        return _triangle("tril", self, diagonal, 0)
+
+    @classmethod
+    def triu_mask(cls, shape, offset, device=None):
+        """Bool tensor, True outside the upper triangle: where column - row < offset. Mirrors `Tensor::triu_mask`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.triu_mask([2, 2], 0).tolist()
+        [[False, False], [True, False]]
+        """
+        return _mask("triu_mask", shape, offset, device, ew.lower)
+
+    @classmethod
+    def tril_mask(cls, shape, offset, device=None):
+        """Bool tensor, True outside the lower triangle: where column - row > offset. Mirrors `Tensor::tril_mask`."""
+        return _mask("tril_mask", shape, offset, device, ew.greater)
+
+    @classmethod
+    def diag_mask(cls, shape, offset, device=None):
+        """Bool tensor, True outside a diagonal: where column - row != offset. Mirrors `Tensor::diag_mask`."""
+        return _mask("diag_mask", shape, offset, device, ew.not_equal)
+
+    @classmethod
+    def arange_step(cls, range, step, device=None, *, dtype=None):
+        """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.arange_step(range(-2, 7), 3).tolist()
+        [-2, 1, 4]
+        """
+        try:
+            start, end, own = range.start, range.stop, range.step
+        except AttributeError:
+            raise ArgumentTypeError(f"[arange_step] 'range' must be a range, got {range!r}") from None
+        if own != 1:
+            raise ArgumentError(f"[arange_step] 'range' must have the step 1, got {range}; pass the step as 'step'")
+        return cls.arange(start, end, device, dtype=dtype, step=step)
+
+    @classmethod
+    def cartesian_grid(cls, shape, device=None):
+        """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `Tensor::cartesian_grid`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.cartesian_grid([1, 2]).tolist()
+        [[[0, 0], [0, 1]]]
+        """
+        device, dtype = options(device, None, Int, "cartesian_grid")
+        dims = shape_of(shape, "cartesian_grid")
+        axes = []
+        for axis, n in enumerate(dims):
+            along = cls.arange(0, n, device, dtype=dtype).reshape([n if a == axis else 1 for a in range(len(dims))])
+            axes.append(mv.reshape(mv.expand(along, dims), (*dims, 1)))
+        return mv.cat(axes, len(dims))
+
+
+def _roll(op, x, shifts, dims):
+    total = [0] * x.ndim
+    for k, d in zip(shifts, dims, strict=True):
+        total[d] += k
+    return mv.roll(x, tuple(k % n if n else 0 for k, n in zip(total, x._dims, strict=True)))
+
+
+def _widths(x, padding):
+    """One pair (before, after) an axis."""
+    try:
+        pairs = list(padding)
+    except TypeError:
+        raise ArgumentTypeError(f"[pad] 'padding' must be pairs or four ints, got {padding!r}") from None
+    if len(pairs) == 4 and all(hasattr(p, "__index__") for p in pairs):
+        left, right, top, bottom = pairs
+        pairs = [(top, bottom), (left, right)]
+    pairs = [tuple(ints_of("pad", "padding", p)) for p in pairs]
+    if any(len(p) != 2 for p in pairs):
+        raise ShapeError(
+            f"[pad] 'padding' must be pairs (before, after), or (left, right, top, bottom), got {padding!r}"
+        )
+    if len(pairs) > x.ndim:
+        raise ShapeError(f"[pad] 'padding' must hold at most {x.ndim} pairs for shape {x.dims()}, got {len(pairs)}")
+    if any(w < 0 for p in pairs for w in p):
+        raise ShapeError(f"[pad] 'padding' must not be negative, got {padding!r}; slice() cuts")
+    return [(0, 0)] * (x.ndim - len(pairs)) + pairs
+
+
+def _outside(op, rows, cols, offset, slot, ctx, compare):
+    """Bool [rows, cols]: column - row compared with offset."""
+    offset = max(-rows, min(int_of(op, "offset", offset), cols))
+    code = DType.I32.code if rows + cols < 1 << 30 else DType.I64.code
+    row = mv.reshape(mv.arange(offset, rows, 1, code, slot, ctx), (rows, 1))
+    return compare(mv.reshape(mv.arange(0, cols, 1, code, slot, ctx), (1, cols)), row)
+
+
+def _triangle(op, x, diagonal, upper):
+    check_kind(op, x, NUMERIC)
+    if x.ndim < 2:
+        raise ShapeError(f"[{op}] 'self' must have at least 2 axes, got shape {x.dims()}")
+    return mv.triangle(x, int_of(op, "diagonal", diagonal), upper)
+
+
+def _mask(op, shape, offset, device, compare):
+    device, _ = options(device, None, Bool, op)
+    dims = shape_of(shape, op)
+    if len(dims) < 2:
+        raise ShapeError(f"[{op}] 'shape' must have at least 2 axes, got {list(dims)}")
+    rows, cols = dims[-2:]
+    return mv.expand(_outside(op, rows, cols, offset, device._slot, device._ctx, compare), dims)

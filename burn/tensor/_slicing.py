@@ -1,0 +1,212 @@
+"""Methods of Tensor that take and write parts by Burn's slices and by tuples of indices."""
+
+import numpy as np
+
+from burn._ops import index as ix
+from burn._ops import movement as mv
+from burn._ops.elementwise import cast, mask_where
+from burn._ops.registry import BOOL, NUMERIC, check_kind, check_same, check_tensor, number
+from burn.errors import OutOfBoundsError, ShapeError
+from burn.tensor.dtype import DType
+from burn.tensor.indexing import Slice, windows_of
+from burn.tensor.shape import axis_of, int_of
+
+
+class SlicingMethods:
+    """Methods of Tensor on parts."""
+
+    __slots__ = ()
+
+    def slice(self, slices):
+        """A part given by an entry an axis; bounds are clamped, every axis is kept (a view). Mirrors `Tensor::slice`.
+
+        Args:
+            slices: an int, slice, range or Slice, or a sequence of them; `burn.tensor.s[...]` makes it. A negative step walks
+                the range from its end, as in Burn; use `x[...]` for NumPy's rules.
+
+        >>> from burn.tensor import Tensor, s
+        >>> Tensor.arange(0, 10).slice(s[2:8:-2]).tolist()
+        [7, 5, 3]
+        """
+        return mv.slice_view(self, *windows_of("slice", slices, self._dims))
+
+    def slice_assign(self, slices, values):
+        """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`."""
+        starts, steps, sizes = windows_of("slice_assign", slices, self._dims)
+        check_same("slice_assign", self, check_tensor("slice_assign", values, "values"), "values")
+        if values._dims != tuple(sizes):
+            raise ShapeError(
+                f"[slice_assign] 'values' must have the shape of the part {sizes}, got {values.dims()} for shape "
+                f"{self.dims()}; expand() it"
+            )
+        return mv.slice_assign(self, starts, steps, values)
+
+    def slice_fill(self, slices, value):
+        """self with a part replaced by one number. Mirrors `Tensor::slice_fill`."""
+        starts, steps, sizes = windows_of("slice_fill", slices, self._dims)
+        pair = number("slice_fill", self, value, "value")
+        fill = mv.full_like_shape((1,), self._dtype, self._slot, 0, pair)
+        return mv.slice_assign(self, starts, steps, mv.expand(fill, sizes))
+
+    def slice_dim(self, dim, slice):
+        """A part of one axis, by an int, slice, range or Slice (a view). Mirrors `Tensor::slice_dim`."""
+        a = axis_of(dim, self.ndim, "slice_dim")
+        return mv.slice_view(
+            self, *windows_of("slice_dim", [*(Slice(0),) * a, Slice.of(slice, "slice_dim")], self._dims)
+        )
+
+    def select_dim(self, dim, index):
+        """The slice at one position of an axis, which is removed; a vector gives [1] (a view). Mirrors `Tensor::select_dim`.
+
+        Raises:
+            IndexError: a position outside the axis; negative ones count from the end.
+        """
+        a = axis_of(dim, self.ndim, "select_dim")
+        i, n = int_of("select_dim", "index", index), self._dims[a]
+        if not -n <= i < n:
+            raise OutOfBoundsError(f"[select_dim] 'index' must lie in {-n}..{n - 1} for axis {a} of size {n}, got {i}")
+        part = self.slice_dim(a, i)
+        return mv.reshape(part, (*self._dims[:a], *self._dims[a + 1 :]) or (1,))
+
+    def iter_dim(self, dim):
+        """The slices of size 1 along an axis, one after the other, from either end. Mirrors `Tensor::iter_dim`.
+
+        >>> from burn.tensor import Tensor
+        >>> [part.tolist() for part in Tensor([[1.0, 2.0]]).iter_dim(1)]
+        [[[1.0]], [[2.0]]]
+        """
+        return DimIter(self, axis_of(dim, self.ndim, "iter_dim"))
+
+    def gather_nd(self, indices):
+        """The cells, or slices, that the Int tuples in the last axis of indices name. Mirrors `Tensor::gather_nd`.
+
+        Args:
+            indices: [.., k]; a tuple of k numbers names a place in the first k axes.
+
+        Returns:
+            Tensor [.., *shape[k:]].
+
+        Raises:
+            IndexError: a number outside its axis, negative ones included.
+        """
+        return ix.gather_nd(self, indices)
+
+    def scatter_nd(self, indices, values, update="Add"):
+        """self with values written or combined at the places that indices name. Mirrors `Tensor::scatter_nd`.
+
+        Args:
+            indices: [.., k], as in `gather_nd`.
+            values: [.., *shape[k:]].
+            update: an `IndexingUpdateOp` or its name. Of values for one place, Assign takes the last.
+        """
+        return ix.scatter_nd(self, indices, values, update)
+
+    def argwhere(self):
+        """Where a Bool tensor is true: an Int tensor [n, rank], in row-major order. Mirrors `Tensor::argwhere`."""
+        check_kind("argwhere", self, BOOL)
+        return _ints(self, np.stack(_places(self.numpy()), 1))
+
+    def nonzero(self):
+        """Where a Bool tensor is true: an Int vector an axis; an empty list if it is nowhere. Mirrors `Tensor::nonzero`."""
+        check_kind("nonzero", self, BOOL)
+        found = _places(self.numpy())
+        return [_ints(self, positions) for positions in found] if found[0].size else []
+
+    async def argwhere_async(self):
+        """`argwhere` as a coroutine. Mirrors `Tensor::argwhere_async`."""
+        return self.argwhere()
+
+    async def nonzero_async(self):
+        """`nonzero` as a coroutine. Mirrors `Tensor::nonzero_async`."""
+        return self.nonzero()
+
+    async def mask_select_async(self, mask):
+        """`mask_select` as a coroutine. Mirrors `Tensor::mask_select_async`."""
+        return self.mask_select(mask)
+
+    def one_hot(self, num_classes):
+        """A new last axis with 1 at each value and 0 elsewhere, in the same dtype. Mirrors `Tensor::one_hot`.
+
+        Negative values count from the last class, fractions are cut off.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor([0, -1]).one_hot(3).tolist()
+        [[1, 0, 0], [0, 0, 1]]
+        """
+        return cast(_hot("one_hot", self, num_classes, self.ndim), self.dtype)
+
+    def one_hot_fill(self, num_classes, on_value, off_value, axis):
+        """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`."""
+        a = axis_of(axis, self.ndim + 1, "one_hot_fill", "axis")
+        check_kind("one_hot_fill", self, NUMERIC)
+        on, off = (number("one_hot_fill", self, v, n) for v, n in ((on_value, "on_value"), (off_value, "off_value")))
+        hot = _hot("one_hot_fill", self, num_classes, a)
+        return mask_where(
+            mv.full_like_shape((1,) * hot.ndim, self._dtype, self._slot, self._ctx, off),
+            hot,
+            mv.full_like_shape((1,) * hot.ndim, self._dtype, self._slot, 0, on),
+        )
+
+
+class DimIter:
+    """Iterator over the slices of an axis; it knows how many are left, and `next_back` takes the last."""
+
+    def __init__(self, x, axis):
+        self._x, self._axis, self._at, self._end = x, axis, 0, x._dims[axis]
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._at >= self._end:
+            raise StopIteration
+        self._at += 1
+        return self._x.slice_dim(self._axis, self._at - 1)
+
+    def next_back(self):
+        """The last slice that is left, or None. Mirrors `DoubleEndedIterator::next_back`."""
+        if self._at >= self._end:
+            return None
+        self._end -= 1
+        return self._x.slice_dim(self._axis, self._end)
+
+    def __reversed__(self):
+        return iter(self.next_back, None)
+
+    def __len__(self):
+        return self._end - self._at
+
+
+def _places(mask):
+    """Where a mask is true: the positions along each axis."""
+    at = np.flatnonzero(mask)
+    if mask.size < 1 << 31:
+        at = at.astype(np.int32)
+    places = []
+    for n in reversed(mask.shape[1:]):
+        outer = at // max(n, 1)
+        places.append(at - outer * n)
+        at = outer
+    return [at, *reversed(places)]
+
+
+def _ints(x, positions):
+    device = x.device.inner()
+    return type(x).from_data(positions, device, device._lock_settings().int_dtype)
+
+
+def _hot(op, x, num_classes, axis):
+    """Bool: whether each class, on a new axis, is the value."""
+    check_kind(op, x, NUMERIC)
+    n = int_of(op, "num_classes", num_classes)
+    host = x.numpy()
+    whole = np.trunc(host.astype(np.float64)) if x.dtype.is_float else host
+    if n < 2 or not (np.all(whole >= -n) and np.all(whole < n)):
+        raise OutOfBoundsError(
+            f"[{op}] 'num_classes' must be at least 2, and values lie in {-n}..{n - 1} (negatives count from the last "
+            f"class), got {n} for values {host.min() if host.size else '-'}..{host.max() if host.size else '-'}"
+        )
+    shape = [1] * (x.ndim + 1)
+    shape[axis] = n
+    classes = mv.reshape(mv.arange(0, n, 1, DType.I64.code, x._slot, 0), shape)
+    return cast(x, DType.I64).remainder(n).unsqueeze_dim(axis).equal(classes)

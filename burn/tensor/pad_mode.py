@@ -1,0 +1,39 @@
+"""Modes of padding."""
+
+import dataclasses
+from typing import ClassVar
+
+__all__ = ["PadMode"]
+
+
+class PadMode:
+    """What `Tensor.pad` puts around a tensor. Mirrors `burn::tensor::PadMode`.
+
+    Variants: `PadMode.Constant(value)` (0.0 if not given), `PadMode.Reflect` (mirrored at the outermost element, which is not
+    repeated), `PadMode.Edge` (the outermost element repeated).
+    """
+
+    Constant: ClassVar[type]
+    Reflect: ClassVar["PadMode"]
+    Edge: ClassVar["PadMode"]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Constant(PadMode):
+    value: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reflect(PadMode):
+    pass
+
+
+@dataclasses.dataclass(frozen=True)
+class _Edge(PadMode):
+    pass
+
+
+for _cls in (_Constant, _Reflect, _Edge):
+    _cls.__name__ = _cls.__name__[1:]
+    _cls.__qualname__ = f"PadMode.{_cls.__name__}"
+    setattr(PadMode, _cls.__name__, _cls if _cls is _Constant else _cls())
