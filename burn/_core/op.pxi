@@ -261,15 +261,16 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
     if code == BURN_ERR_RAISED:
         raise take_pending()
     if code == BURN_ERR_INDEX:
+        written = "; nothing was written" if op.kernel in ("scatter", "select_assign") else ""
         if type(attrs) is tuple:
             # one place of index tuples: (op, axis, ints a tuple, place)
             name, axis, count, place = attrs
             raise OutOfBoundsError(
                 f"[{name}] 'indices' must lie in 0..{size - 1} for axis {axis} of size {size}, got {value} at flat position "
-                f"{position * count + place}" + ("; nothing was written" if op.kernel in ("scatter", "select_assign") else ""))
+                f"{position * count + place}{written}")
         raise OutOfBoundsError(
             f"[{op.kernel}] 'indices' must lie in 0..{size - 1} for axis {attrs} of size {size}, got {value} at flat position "
-            f"{position}" + ("; nothing was written" if op.kernel in ("scatter", "select_assign") else ""))
+            f"{position}{written}")
     if code == BURN_ERR_ZERO_DIV:
         raise DivisionByZeroError(f"[{op.kernel}] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; "
                                   "mask those values or use a Float tensor")
