@@ -469,7 +469,8 @@ cdef int merge_context(Op op, tuple ins) except -1:
         if t.ctx != ctx:
             if t.ctx and ctx:
                 raise AutodiffError(f"[{op.name}] tensors must share a gradient checkpointing strategy, got Disabled and "
-                                    "Balanced; make both on device.autodiff(), or both on device.autodiff().gradient_checkpointing()")
+                                    "Balanced; make both on device.autodiff(), or both on "
+                                    "device.autodiff().gradient_checkpointing()")
             ctx = t.ctx or ctx
     return ctx
 
