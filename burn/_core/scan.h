@@ -166,6 +166,7 @@ typedef struct {
     } \
     static void row_##name(enum scan_op op, const void *x, void *y, int64_t n, scan_acc *acc, int fresh, int stream, \
                            int reverse) { \
+        (void)stream; \
         float some[SPAN + VW] __attribute__((aligned(64))); \
         for (int64_t i = 0; i < n; i += SPAN) { \
             int64_t len = i64_min(SPAN, n - i), at = reverse ? n - i - len : i; \
