@@ -70,7 +70,7 @@ typedef struct { int64_t key, at; } wide_entry;
 #define E int64_t
 #define COUNT uint32_t
 #define DIGITS 4
-#define MERGED 160
+#define MERGED 200
 #define MAKE(key, at) ((int64_t)((uint64_t)(uint32_t)(key) << 32 | (uint32_t)(at)))
 #define AT(e) ((int64_t)(uint32_t)(e))
 #define DIGIT(e, q) ((uint8_t)((uint64_t)(e) >> (32 + 8 * (q))) ^ ((q) == 3 ? 0x80 : 0))
@@ -83,7 +83,7 @@ typedef struct { int64_t key, at; } wide_entry;
 #define E wide_entry
 #define COUNT uint64_t
 #define DIGITS 8
-#define MERGED 800
+#define MERGED 150
 #define MAKE(k, p) ((wide_entry){.key = (k), .at = (p)})
 #define AT(e) ((e).at)
 #define DIGIT(e, q) ((uint8_t)((uint64_t)(e).key >> (8 * (q))) ^ ((q) == 7 ? 0x80 : 0))

@@ -17,8 +17,25 @@ VINL void FN(rank)(const E *a, E *b, int64_t n) {
     }
 }
 
-VINL void FN(merge)(const E *a, const E *b, const E *end, E *out) { /* runs a..b and b..end */
+/* Runs a..b and b..end. Two of one length are merged from both ends at once, half of them each: two chains of steps that do
+   not wait for each other, and neither can run dry. */
+VINL void FN(merge)(const E *a, const E *b, const E *end, E *out) {
     const E *middle = b;
+    if (end - b == b - a) {
+        const E *a_last = b - 1, *b_last = end - 1;
+        E *last = out + (end - a) - 1;
+        for (int64_t i = b - a; i > 0; i--) {
+            const E left = *a, right = *b, low = *a_last, high = *b_last;
+            const int64_t take = LESS(right, left), keep = LESS(high, low);
+            *out++ = take ? right : left;
+            *last-- = keep ? low : high;
+            b += take;
+            a += 1 - take;
+            a_last -= keep;
+            b_last -= 1 - keep;
+        }
+        return;
+    }
     while (a < middle && b < end) {
         const E left = *a, right = *b;
         const int64_t take = LESS(right, left);
@@ -178,7 +195,7 @@ static void FN(task)(void *ctx, int64_t task) {
 typedef struct {
     sort_job *j;
     int64_t row, piece, step;
-    int digit, pass; /* passes: keys and all counts, counts of a digit, scatter, results */
+    int digit, pass; /* passes: entries and counts of all digits, counts of one digit, scatter, results */
     E *a, *b;
     COUNT (*count)[2][DIGITS][256];
 } FN(long_job);
@@ -198,9 +215,17 @@ static void FN(long_task)(void *ctx, int64_t p) {
         }
         FN(histogram)(l->a + from, to - from, l->count[p]);
         break;
-    case 1:
-        FN(histogram)(l->a + from, to - from, l->count[p]);
+    case 1: {
+        const int q = l->digit;
+        COUNT *other = l->count[p][1][q];
+        memset(count, 0, 256 * sizeof *count);
+        memset(other, 0, 256 * sizeof *other);
+        for (int64_t i = from; i < to; i += 2) {
+            count[DIGIT(l->a[i], q)]++;
+            if (i + 1 < to) other[DIGIT(l->a[i + 1], q)]++;
+        }
         break;
+    }
     case 2:
         FN(scatter)(l->a + from, l->b, to - from, l->digit, count);
         break;

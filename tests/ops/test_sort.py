@@ -11,7 +11,7 @@ from tests.cases.tensors import array, gradients, tensor, threads
 DTYPES = [np.dtype(t) for t in ("f8", "f4", "f2", ml_dtypes.bfloat16, "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")]
 FLOATS = DTYPES[:4]
 # Around the blocks that are counted, merged and sorted by digits, and the least length at which a few are picked out.
-LENGTHS = (1, 31, 32, 33, 65, 160, 161, 257, 801, 1030)
+LENGTHS = (1, 31, 32, 33, 64, 150, 151, 200, 201, 257, 1030)
 
 
 def values(dtype, shape, rng):
@@ -163,3 +163,32 @@ def test_a_reversed_sum_is_the_gradient(device):
             (have,) = gradients(lambda t, dim=dim: t.cumsum(dim), [x.astype(dtype)], [cotangent], device)
             want = np.flip(np.cumsum(np.flip(cotangent, dim), dim), dim)
             np.testing.assert_allclose(have, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(t) for t in ("f4", "f8", "i2")], ids=str)
+def test_long_axes(dtype, device):
+    """Rows that a GPU cuts into pieces."""
+    x = values(dtype, (2, 9_101), np.random.default_rng(10))
+    t = tensor(x, device)
+    for descending, first, k, call in (
+        (False, 0, 9_101, lambda t: t.sort_with_indices(1)),
+        (True, 0, 10, lambda t: t.topk_with_indices(10, 1)),
+        (True, 0, 3_000, lambda t: t.topk_with_indices(3_000, 1)),
+    ):
+        where = ordered(descending, first + k)(widened(x), 1)[1]
+        have, positions = call(t)
+        np.testing.assert_array_equal(array(positions), where)
+        assert_same_bits(array(have), np.take_along_axis(x, where, 1))
+    clean = np.where(x != x, 1, x).astype(dtype)
+    for y, dim in ((clean, 1), (np.ascontiguousarray(clean.T), 0)):
+        have = widened(array(tensor(y, device).cummin(dim)))
+        np.testing.assert_array_equal(have, np.minimum.accumulate(widened(y), dim))
+        if dtype.kind == "i":
+            np.testing.assert_array_equal(array(tensor(y, device).cumsum(dim)), np.cumsum(y, dim, dtype))
+        else:
+            small = np.random.default_rng(11).uniform(0, 1, y.shape).astype(dtype)
+            have, want = array(tensor(small, device).cumsum(dim)), np.cumsum(small.astype(np.float64), dim)
+            np.testing.assert_allclose(have, want, rtol=1e-7 if dtype == np.float32 else 1e-13)
+            (grad,) = gradients(lambda t, dim=dim: t.cumsum(dim), [small], [small.astype(np.float64)], device)
+            want = np.flip(np.cumsum(np.flip(small.astype(np.float64), dim), dim), dim)
+            np.testing.assert_allclose(grad, want, rtol=1e-6)
