@@ -97,7 +97,8 @@ static int sort_run(int dtype, const void *x, void *values, void *at, int at_dty
                   .size = DT_SIZE[dtype], .at_wide = at_dtype == DT_I64, .flip = descending ? -1 : 0};
     const int wide = j.size == 8 || n > UINT32_MAX;
     if (rows == 0 || k == 0) return BURN_OK;
-    if (rows < PIECES && n >= 2 * PIECE && rt->threads() > 1) {
+    const int picked = k == 1 || (first == 0 && 16 * k <= n); /* one thread is faster than all that sort the row */
+    if (rows < PIECES && n >= 2 * PIECE && !picked && rt->threads() > 1) {
         for (int64_t r = 0; r < rows && !j.bad; r++) (wide ? wide_long_row : narrow_long_row)(&j, r);
     } else {
         j.group = i64_max(1, 8192 / n);

@@ -150,6 +150,29 @@ static int64_t FN(few)(const K *keys, int64_t n, int64_t k, int64_t groups, E *o
     return found;
 }
 
+/* The entry at one place of the order: digit by digit from the top, only the entries that share its digit are kept. */
+static E *FN(pick)(E *a, E *b, int64_t n, int64_t place) {
+    for (int q = DIGITS - 1; q >= 0 && n > RANKED; q--) {
+        COUNT count[2][256] = {{0}};
+        int64_t i = 0, below = 0, found = 0;
+        int z = 0;
+        for (; i + 2 <= n; i += 2) count[0][DIGIT(a[i], q)]++, count[1][DIGIT(a[i + 1], q)]++;
+        if (i < n) count[0][DIGIT(a[i], q)]++;
+        while (below + (int64_t)(count[0][z] + count[1][z]) <= place) below += (int64_t)(count[0][z] + count[1][z]), z++;
+        if ((int64_t)(count[0][z] + count[1][z]) == n) continue;
+        for (i = 0; i < n; i++) {
+            b[found] = a[i];
+            found += DIGIT(a[i], q) == z;
+        }
+        E *t = a;
+        a = b;
+        b = t;
+        n = found;
+        place -= below;
+    }
+    return FN(sort)(a, b, n) + place;
+}
+
 #define VALUES(T) for (int64_t p = from; p < to; p++) ((T *)values)[p] = ((const T *)x)[AT(e[p])]; break;
 /* positions from..to of a row's results, from its sorted entries */
 static void FN(put)(const sort_job *j, int64_t row, const E *e, int64_t from, int64_t to) {
@@ -186,7 +209,8 @@ static void FN(task)(void *ctx, int64_t task) {
         int64_t count = n;
         if (j->first == 0 && 4 * groups <= n) count = FN(few)(keys, n, j->k, groups, a, b);
         else for (int64_t i = 0; i < n; i++) a[i] = MAKE(keys[i], i);
-        FN(put)(j, r, FN(sort)(a, b, count) + j->first, 0, j->k);
+        if (j->k == 1 && count > RANKED) FN(put)(j, r, FN(pick)(a, b, count, j->first), 0, 1);
+        else FN(put)(j, r, FN(sort)(a, b, count) + j->first, 0, j->k);
     }
     rt->free(room, (size_t)bytes);
 }

@@ -63,6 +63,18 @@ def test_the_largest_are_the_first_of_the_order(dtype, device):
         assert_same_bits(array(have), np.take_along_axis(x, where, 1))
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_medians(dtype, device):
+    """The middle of the order, without NaN and with many, of few different values and of many."""
+    rng = np.random.default_rng(12)
+    for n in (1, 2, 33, 151, 1030):
+        for x in (values(dtype, (3, n), rng), rng.standard_normal((3, n)).astype(dtype), np.ones((3, n), dtype)):
+            where = ordered(False)(widened(x), 1)[1][:, (n - 1) // 2 : (n - 1) // 2 + 1]
+            have, positions = tensor(x, device).median_with_indices(1)
+            np.testing.assert_array_equal(array(positions), where)
+            assert_same_bits(array(have), np.take_along_axis(x, where, 1))
+
+
 def test_equal_elements_keep_their_order(device):
     for n in (20, 150, 1000, 5000):
         x = tensor(np.zeros((2, n), np.float32), device)
