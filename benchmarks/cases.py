@@ -195,6 +195,22 @@ REDUCE = [
     ),
 ]
 
+SORT = [
+    Case(
+        "sort 2048²",
+        "sort",
+        (SQUARE,),
+        "a.sort_with_indices(1)",
+        "torch.sort(a, 1)",
+        ratio=1.5,
+    ),
+    Case("top 10 2048²", "sort", (SQUARE,), "a.topk_with_indices(10, 1)", "torch.topk(a, 10, 1)", ratio=2),
+    Case("median 2048²", "sort", (SQUARE,), "a.median(1)", "torch.median(a, 1)"),
+    Case("cumsum 2048²", "scan", (SQUARE,), "a.cumsum(1)", "torch.cumsum(a, 1)", "a.cumsum(1)", 1.5, memory=8 * M4),
+    Case("cumsum axis 0 2048²", "scan", (SQUARE,), "a.cumsum(0)", "torch.cumsum(a, 0)", "a.cumsum(0)", memory=8 * M4),
+    Case("cummax 2048²", "scan", (SQUARE,), "a.cummax(1)", "torch.cummax(a, 1)", memory=8 * M4),
+]
+
 MATMUL = [
     product("64", (64, 64), (64, 64), 1.5),
     product("256", (256, 256), (256, 256), (1.0, 0.9)),
@@ -272,7 +288,7 @@ TRAINING = [
     Case("training step 64-32-10, batch 32", "training", (), "step()", "step()", sizes=(64, 32, 10, 32)),
 ]
 
-CASES = SMALL_OPS + ELEMENTWISE + REDUCE + MATMUL + MOVEMENT + RANDOM + TRAINING
+CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + TRAINING
 FAMILIES = sorted({case.family for case in CASES})
 
 

@@ -4,10 +4,22 @@ Importing this package registers every op with the core.
 """
 
 from burn._core import core
-from burn._ops import elementwise, index, matmul, movement, operators, random, reduce, softmax
+from burn._ops import elementwise, index, matmul, movement, operators, random, reduce, scan, softmax, sort
 from burn._ops.registry import OPS
 
 core.set_core_ops(OPS["copy"], OPS["fill"], OPS["add"])
 core.set_sum_to_shape(reduce.sum_to_shape)
 
-__all__ = ["OPS", "elementwise", "index", "matmul", "movement", "operators", "random", "reduce", "softmax"]
+__all__ = [
+    "OPS",
+    "elementwise",
+    "index",
+    "matmul",
+    "movement",
+    "operators",
+    "random",
+    "reduce",
+    "scan",
+    "softmax",
+    "sort",
+]

@@ -24,6 +24,7 @@ from burn.tensor._options import options, shape_of
 from burn.tensor._patterns import PatternMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
+from burn.tensor._sorting import SortingMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
 from burn.tensor.display import format_tensor
 from burn.tensor.distribution import Distribution
@@ -33,7 +34,15 @@ from burn.tensor.shape import Shape, as_shape, int_of
 __all__ = ["Tensor"]
 
 
-class Tensor(ShapingMethods, SlicingMethods, PatternMethods, MathMethods, InteropMethods, core.TensorBase):
+class Tensor(
+    ShapingMethods,
+    SlicingMethods,
+    PatternMethods,
+    MathMethods,
+    SortingMethods,
+    InteropMethods,
+    core.TensorBase,
+):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
     Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.

@@ -24,6 +24,7 @@ def test_every_op_record_has_a_case():
         "bernoulli",
         "adam_step",
         "scatter_step",
+        "sort_values",
         "cast",
         "truediv",
         "to_device",

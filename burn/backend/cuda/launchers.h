@@ -6,12 +6,15 @@
 #include "launch_movement.h"
 #include "launch_random.h"
 #include "launch_reduce.h"
+#include "launch_scan.h"
 #include "launch_softmax.h"
+#include "launch_sort.h"
 
 typedef struct { const char *name; const cuda_launcher *launchers; } cuda_family;
 
 static const cuda_family cuda_families[] = {
     {"elementwise", elementwise_launchers}, {"index", index_launchers},   {"matmul", matmul_launchers},
     {"movement", movement_launchers},       {"random", random_launchers}, {"reduce", reduce_launchers},
-    {"softmax", softmax_launchers},         {NULL, NULL},
+    {"scan", scan_launchers},               {"softmax", softmax_launchers},
+    {"sort", sort_launchers},               {NULL, NULL},
 };

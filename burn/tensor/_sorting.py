@@ -1,0 +1,111 @@
+"""Methods of Tensor that order elements along an axis, and that run along it.
+
+Sorting is stable in both directions. NaN counts as the largest whatever its sign: it comes last, or first descending.
+Index results have the device's default Int dtype.
+"""
+
+from burn._ops import scan
+from burn._ops import sort as so
+from burn.tensor.shape import axis_of, int_of
+
+
+class SortingMethods:
+    """Methods of Tensor for order and running results."""
+
+    __slots__ = ()
+
+    def sort(self, dim):
+        """The values along an axis in ascending order. Mirrors `Tensor::sort`.
+
+        >>> from burn import Tensor
+        >>> Tensor([3.0, 1.0, 2.0]).sort(0).tolist()
+        [1.0, 2.0, 3.0]
+        """
+        return so.sort("sort", self, axis_of(dim, self.ndim, "sort"), False, so.VALUES)
+
+    def sort_descending(self, dim):
+        """The values along an axis in descending order. Mirrors `Tensor::sort_descending`."""
+        return so.sort("sort_descending", self, axis_of(dim, self.ndim, "sort_descending"), True, so.VALUES)
+
+    def sort_with_indices(self, dim):
+        """(values ascending, their positions) along an axis. Mirrors `Tensor::sort_with_indices`."""
+        return so.sort("sort_with_indices", self, axis_of(dim, self.ndim, "sort_with_indices"), False, so.BOTH)
+
+    def sort_descending_with_indices(self, dim):
+        """(values descending, their positions) along an axis. Mirrors `Tensor::sort_descending_with_indices`."""
+        name = "sort_descending_with_indices"
+        return so.sort(name, self, axis_of(dim, self.ndim, name), True, so.BOTH)
+
+    def argsort(self, dim):
+        """Positions that put an axis in ascending order. Mirrors `Tensor::argsort`.
+
+        >>> from burn import Tensor
+        >>> Tensor([3.0, 1.0, 2.0]).argsort(0).tolist()
+        [1, 2, 0]
+        """
+        return so.sort("argsort", self, axis_of(dim, self.ndim, "argsort"), False, so.INDICES)
+
+    def argsort_descending(self, dim):
+        """Positions that put an axis in descending order. Mirrors `Tensor::argsort_descending`."""
+        return so.sort("argsort_descending", self, axis_of(dim, self.ndim, "argsort_descending"), True, so.INDICES)
+
+    def topk(self, k, dim):
+        """The k largest values along an axis, the largest first; of equal ones the first. Mirrors `Tensor::topk`.
+
+        Args:
+            k: how many, 0 to the size of the axis.
+            dim: the axis.
+
+        Returns:
+            Tensor whose axis has size k.
+
+        Raises:
+            ShapeError: the axis has fewer than k elements.
+        """
+        return so.topk("topk", self, int_of("topk", "k", k), axis_of(dim, self.ndim, "topk"), so.VALUES)
+
+    def topk_with_indices(self, k, dim):
+        """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`."""
+        name = "topk_with_indices"
+        return so.topk(name, self, int_of(name, "k", k), axis_of(dim, self.ndim, name), so.BOTH)
+
+    def argtopk(self, k, dim):
+        """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`."""
+        return so.topk("argtopk", self, int_of("argtopk", "k", k), axis_of(dim, self.ndim, "argtopk"), so.INDICES)
+
+    def median(self, dim):
+        """The median along an axis, kept with size 1: of two middle values the lower. Mirrors `Tensor::median`.
+
+        NaN counts as the largest: the median is NaN where most values are.
+
+        >>> from burn import Tensor
+        >>> Tensor([[1.0, 5.0, 3.0, 2.0], [8.0, 4.0, 6.0, 7.0]]).median(1).tolist()
+        [[2.0], [6.0]]
+        """
+        return so.median("median", self, axis_of(dim, self.ndim, "median"), so.VALUES)
+
+    def median_with_indices(self, dim):
+        """(medians, their positions) along an axis. Mirrors `Tensor::median_with_indices`."""
+        name = "median_with_indices"
+        return so.median(name, self, axis_of(dim, self.ndim, name), so.BOTH)
+
+    def cumsum(self, dim):
+        """Sums of the elements up to each one along an axis; integers wrap. Mirrors `Tensor::cumsum`.
+
+        >>> from burn import Tensor
+        >>> Tensor([1.0, 2.0, 3.0]).cumsum(0).tolist()
+        [1.0, 3.0, 6.0]
+        """
+        return scan.cumsum(self, axis_of(dim, self.ndim, "cumsum"))
+
+    def cumprod(self, dim):
+        """Products of the elements up to each one along an axis. Mirrors `Tensor::cumprod`."""
+        return scan.cumprod(self, axis_of(dim, self.ndim, "cumprod"))
+
+    def cummax(self, dim):
+        """Largest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummax`."""
+        return scan.cummax(self, axis_of(dim, self.ndim, "cummax"))
+
+    def cummin(self, dim):
+        """Smallest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummin`."""
+        return scan.cummin(self, axis_of(dim, self.ndim, "cummin"))
