@@ -23,7 +23,6 @@ GOLDEN_PENDING = {
     "l0_norm_dims",
     "l2_norm_dims",
     "max_abs_norm_dims",
-    "softplus_with_threshold",
 }
 
 # Distance from Burn's number, relative to the largest of the result: half precision may end one unit apart.
@@ -34,6 +33,7 @@ SINGLE_CONSTANTS = {
     "div_scalar",
     "celu",
     "softplus_with_threshold",
+    "hard_sigmoid",
     "hard_swish",
     "var",
     "var_bias",
@@ -68,7 +68,13 @@ KNOWN: dict[str, dict[str, dict[int, Any]]] = {
     "selu.3": {"grad.x": {16: slope(1.0507009873554805)}},
     "hard_swish.3": {"out.0": {17: 0}, "grad.x": {17: ANY}},
     # At infinity the limits are right, Burn has NaN.
-    **{f"{op}.3": {"out.0": {17: 0}, "grad.x": {16: slope(1), 17: 0}} for op in ("gelu", "gelu_approximate", "silu")},
+    **{
+        f"{op}.3": {"out.0": {17: 0}, "grad.x": {16: slope(1), 17: 0}}
+        for op in ("gelu", "gelu_approximate", "silu", "mish")
+    },
+    "softsign.3": {"out.0": {16: 1, 17: -1}, "grad.x": {16: 0, 17: 0}},
+    # A limit lets no gradient through at NaN, as that of clamp.
+    **{f"{op}.3": {"grad.x": {18: 0}} for op in ("relu6", "hardtanh", "hard_sigmoid")},
 }
 
 # Names that Burn's own test program gave to calls on Int tensors and to casts.
