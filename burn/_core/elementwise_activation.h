@@ -90,6 +90,11 @@ FLOAT_ACTIVATION_BACKWARD(MAKE_FLOAT_BINARY)
 FLOAT_NUMBERED(MAKE_FLOAT_NUMBERED)
 FLOAT_NUMBERED_BACKWARD(MAKE_FLOAT_NUMBERED_BACKWARD)
 
+/* ---- x sigmoid(y) */
+F32_BINARY(l_glu_f32, x * m_sigmoid(y))
+BINARY_SLOW(l_glu_f64, double, double, x * d_sigmoid(y))
+FLOAT_KERNELS(glu, .6f, 2, 1)
+
 /* ---- prelu(x, slope), and its gradient by x from (x, slope, gradient of the output) */
 F32_BINARY(l_prelu_f32, vf_sel(vf_lt(x, bc(0.f)), y * x, x))
 BINARY_SLOW(l_prelu_f64, double, double, x < 0 ? y * x : x)

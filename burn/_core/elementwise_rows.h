@@ -45,6 +45,7 @@ static const burn_row elt_rows[] = {
     FLOAT_ACTIVATION_BACKWARD(ROWS_FLOAT_OP)
     FLOAT_NUMBERED(ROWS_FLOAT_OP)
     FLOAT_NUMBERED_BACKWARD(ROWS_FLOAT_OP)
+    ROWS_FLOAT(glu, .6f)
     ROWS_FLOAT(prelu, .25f)
     ROWS_FLOAT(prelu_bwd, .25f)
     ROWS_FLOAT(erf, .6f)

@@ -227,6 +227,7 @@ hard_swish = unary("hard_swish", FLOAT, "hard_swish_bwd(x, g)")
 mish = unary("mish", FLOAT, "mish_bwd(x, g)")
 softsign = unary("softsign", FLOAT, "softsign_bwd(x, g)")
 tanhshrink = unary("tanhshrink", FLOAT, "g * square(tanh(x))")
+glu = binary("glu", FLOAT, ("g * sigmoid(rhs)", "g * out * sigmoid(-rhs)"))
 prelu = binary("prelu", FLOAT, ("prelu_bwd(lhs, rhs, g)", "g * min_pair(lhs, 0.0)"))
 define("prelu_bwd", "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
 for _name in (

@@ -7,6 +7,7 @@ from burn.device import Devices as Devices
 from burn.device import DeviceSettings as DeviceSettings
 from burn.device import DeviceType as DeviceType
 from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
+from burn.tensor._einsum import einsum as einsum
 from burn.tensor.data import TensorData as TensorData
 from burn.tensor.display import PrintOptions as PrintOptions
 from burn.tensor.display import set_print_options as set_print_options

@@ -286,7 +286,7 @@ def glu(tensor, dim):
     starts, steps = [0] * tensor.ndim, [1] * tensor.ndim
     a = movement.slice_view(tensor, tuple(starts), tuple(steps), sizes)
     starts[axis] = half
-    return ew.mul(a, ew.sigmoid(movement.slice_view(tensor, tuple(starts), tuple(steps), sizes)))
+    return ew.glu(a, movement.slice_view(tensor, tuple(starts), tuple(steps), sizes))
 
 
 def quiet_softmax(tensor, dim):

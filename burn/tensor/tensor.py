@@ -22,6 +22,7 @@ from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._options import options, shape_of
 from burn.tensor._shaping import ShapingMethods
+from burn.tensor._vector import VectorMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
 from burn.tensor.display import format_tensor
 from burn.tensor.distribution import Distribution
@@ -31,7 +32,7 @@ from burn.tensor.shape import Shape, as_shape, int_of
 __all__ = ["Tensor"]
 
 
-class Tensor(ShapingMethods, MathMethods, InteropMethods, core.TensorBase):
+class Tensor(ShapingMethods, MathMethods, VectorMethods, InteropMethods, core.TensorBase):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
     Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.

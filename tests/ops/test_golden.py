@@ -32,6 +32,7 @@ TOLERANCE = {"F64": 1e-11, "F32": 3e-6, "F16": 2e-3, "BF16": 1.6e-2}
 SINGLE_CONSTANTS = {
     "div_scalar",
     "celu",
+    "cov",
     "softplus_with_threshold",
     "hard_sigmoid",
     "hard_swish",

@@ -78,6 +78,7 @@ pointwise("hard_sigmoid", lambda x, alpha, beta, *_: np.clip(alpha * x + beta, 0
 pointwise("softplus", lambda x, b, end, *_: np.where(b * x > end, x, np.logaddexp(0.0, b * x) / b))
 pointwise("shrink", lambda x, cut, bias, *_: np.where(np.abs(x) <= cut, 0.0, x - sign(x) * bias))
 pointwise("threshold", lambda x, at, value, *_: np.where(x <= at, value, x))
+pointwise("glu", lambda x, y: x * sigmoid(y))
 pointwise("prelu", lambda x, slope: np.where(x < 0, slope * x, x))
 
 # Unary, numbers.
