@@ -23,3 +23,12 @@ from burn.tensor.tensor import Tensor as Tensor
 
 from burn.tensor import activation as activation  # isort: skip
 from burn.tensor import module as module  # isort: skip
+
+
+def __getattr__(name):
+    """`burn.tensor.linalg` is `burn.linalg`, as in Burn; it is imported when it is first used."""
+    if name == "linalg":
+        import burn.linalg
+
+        return burn.linalg
+    raise AttributeError(f"module 'burn.tensor' has no attribute {name!r}")
