@@ -1,5 +1,7 @@
 """Decompositions of matrices, computed on the host by LAPACK through SciPy. The tape sees one step for each result."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from burn._core import core
@@ -174,8 +176,8 @@ def _zeros(a):
     return np.zeros_like(a)
 
 
-_RULES = {
-    "lu lower": lambda g, p, lo, up: _each(lambda *a: _lu_bwd(*a, _zeros(a[2])), p, lo, up, g),
+_RULES: dict[str, Callable[..., np.ndarray]] = {
+    "lu lower": lambda g, p, lo, up: _each(lambda p, lo, up, g: _lu_bwd(p, lo, up, g, _zeros(up)), p, lo, up, g),
     "lu upper": lambda g, p, lo, up: _each(lambda p, lo, up, g: _lu_bwd(p, lo, up, _zeros(lo), g), p, lo, up, g),
     "qr q": lambda g, q, r: _each(lambda q, r, g: _qr_bwd(q, r, g, _zeros(r)), q, r, g),
     "qr r": lambda g, q, r: _each(lambda q, r, g: _qr_bwd(q, r, _zeros(q), g), q, r, g),

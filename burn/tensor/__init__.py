@@ -8,6 +8,9 @@ from burn.device import DeviceSettings as DeviceSettings
 from burn.device import DeviceType as DeviceType
 from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
 from burn.tensor._einsum import einsum as einsum
+from burn.tensor.checks import assert_shape as assert_shape
+from burn.tensor.checks import check_closeness as check_closeness
+from burn.tensor.checks import debug_assert_shape as debug_assert_shape
 from burn.tensor.data import TensorData as TensorData
 from burn.tensor.display import PrintOptions as PrintOptions
 from burn.tensor.display import set_print_options as set_print_options
@@ -20,8 +23,10 @@ from burn.tensor.dtype import Kind as Kind
 from burn.tensor.indexing import IndexingUpdateOp as IndexingUpdateOp
 from burn.tensor.shape import Shape as Shape
 from burn.tensor.tensor import Tensor as Tensor
+from burn.tensor.transaction import Transaction as Transaction
 
 from burn.tensor import activation as activation  # isort: skip
+from burn.tensor import loss as loss  # isort: skip
 from burn.tensor import module as module  # isort: skip
 
 

@@ -58,7 +58,8 @@ def einsum(equation, operands):
     left, have = _diagonals(operands[0], named[0])
     for i in range(1, len(operands)):
         needed = set(target).union(*named[i + 1 :])
-        left, have = _contract(left, have, *_diagonals(operands[i], named[i]), needed)
+        right, names = _diagonals(operands[i], named[i])
+        left, have = _contract(left, have, right, names, needed)
     left, have = _sum_out(left, have, set(target))
     if not target:
         return movement.reshape(left, (1,))
