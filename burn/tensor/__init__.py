@@ -11,7 +11,9 @@ from burn.tensor._einsum import einsum as einsum
 from burn.tensor.checks import assert_shape as assert_shape
 from burn.tensor.checks import check_closeness as check_closeness
 from burn.tensor.checks import debug_assert_shape as debug_assert_shape
+from burn.tensor.compare import Tolerance as Tolerance
 from burn.tensor.data import TensorData as TensorData
+from burn.tensor.data import TensorDataView as TensorDataView
 from burn.tensor.display import PrintOptions as PrintOptions
 from burn.tensor.display import set_print_options as set_print_options
 from burn.tensor.distribution import Distribution as Distribution
