@@ -226,14 +226,24 @@ def hard_sigmoid(tensor, alpha, beta):
 
 
 def softplus(tensor, beta):
-    """log(1 + exp(beta x)) / beta without overflow, in the same shape; x itself where beta x > 20."""
-    return ew.softplus(tensor, *_numbers("softplus", tensor, beta=beta), _SOFTPLUS_THRESHOLD)
+    """log(1 + exp(beta x)) / beta without overflow, in the same shape; x itself where beta x > 20.
+
+    Raises:
+        ArgumentError: beta is 0.
+    """
+    return _softplus("softplus", tensor, beta, _SOFTPLUS_THRESHOLD)
 
 
 def softplus_with_threshold(tensor, beta, threshold):
     """softplus that is x itself where beta x > threshold."""
-    name = "softplus_with_threshold"
-    return ew.softplus(tensor, *_numbers(name, tensor, beta=beta, threshold=threshold), caller=name)
+    return _softplus("softplus_with_threshold", tensor, beta, threshold)
+
+
+def _softplus(op, tensor, beta, threshold):
+    beta, threshold = _numbers(op, tensor, beta=beta, threshold=threshold)
+    if beta == 0.0:
+        raise ArgumentError(f"[{op}] 'beta' must not be 0, since the result is divided by it")
+    return ew.softplus(tensor, beta, threshold, caller=op)
 
 
 def hard_shrink(tensor, lambda_):
