@@ -104,13 +104,13 @@ def binary(name, symbol, size, ratio):
     return Case(f"{name} 2^{size.bit_length() - 1}", "elementwise", args, *[statement] * 3, ratio, memory=12 * size)
 
 
-def unary(op, ratio=None, torch=None, numpy="", low=-1.0, high=1.0, dtype="float32"):
+def unary(op, ratio=None, torch=None, numpy="", low=-1.0, high=1.0, dtype="float32", burn=None):
     """One operation on 2^22 elements."""
     return Case(
         f"{op} 2^22{'' if dtype == 'float32' else ' ' + dtype}",
         "elementwise",
         (Arg((M4,), dtype, low, high),),
-        burn=f"activation.{op}(a)" if op in ("gelu", "silu", "sigmoid", "relu") else f"a.{op}()",
+        burn=burn or (f"activation.{op}(a)" if op in ("gelu", "silu", "sigmoid", "relu", "mish") else f"a.{op}()"),
         torch=torch or f"torch.{op}(a)",
         numpy=numpy,
         ratio=ratio,
@@ -159,6 +159,10 @@ ELEMENTWISE = [
     unary("silu", 1.1, torch="F.silu(a)", low=-8, high=8),
     unary("gelu", 1.4, torch="F.gelu(a)", low=-5, high=5),
     unary("relu"),
+    unary("mish", torch="F.mish(a)", low=-8, high=8),
+    unary("elu", torch="F.elu(a, 1.3)", low=-8, high=8, burn="activation.elu(a, 1.3)"),
+    unary("softplus", torch="F.softplus(a)", low=-8, high=8, burn="activation.softplus(a, 1.0)"),
+    unary("leaky_relu", torch="F.leaky_relu(a, 0.1)", burn="activation.leaky_relu(a, 0.1)"),
     unary("sqrt", numpy="np.sqrt(a)", low=0, high=10),
     unary("exp", numpy="np.exp(a)", low=-20, high=20, dtype="float64"),
     Case(

@@ -37,7 +37,19 @@ from burn.tensor import Shape as Shape
 from burn.tensor import Tensor as Tensor
 from burn.tensor import TensorData as TensorData
 
-_LAZY = ("backend", "config", "data", "grad_clipping", "lr_scheduler", "module", "nn", "optim", "store", "train")
+_LAZY = (
+    "backend",
+    "config",
+    "data",
+    "grad_clipping",
+    "linalg",
+    "lr_scheduler",
+    "module",
+    "nn",
+    "optim",
+    "store",
+    "train",
+)
 
 
 def __getattr__(name):

@@ -68,7 +68,35 @@ class DeviceMemoryError(ExecutionError, MemoryError):
 
 
 class DataError(BurnError, ValueError):
-    """Host data that cannot be read or converted."""
+    """Host data that cannot be read or converted. Mirrors `DataError`; its variants are the classes below."""
+
+
+class StorageAccessError(DataError):
+    """The memory of host data cannot be accessed. Mirrors `DataError::StorageAccess`."""
+
+
+class InvalidRepresentationError(DataError):
+    """Bytes that are no value of the element type, such as a Bool of 2. Mirrors `DataError::InvalidRepresentation`."""
+
+
+class DTypeMismatchError(DataError, TypeError):
+    """Values that are read as another element type than theirs. Mirrors `DataError::DTypeMismatch`."""
+
+
+class UnsupportedConversionError(DataError, TypeError):
+    """No conversion leads from the one element type to the other. Mirrors `DataError::UnsupportedConversion`."""
+
+
+class ElementCountMismatchError(DataError):
+    """A shape that does not fit the number of values. Mirrors `DataError::ElementCountMismatch`."""
+
+
+class InvalidByteLengthError(DataError):
+    """A number of bytes that does not fit the shape and the element type. Mirrors `DataError::InvalidByteLength`."""
+
+
+class ComparisonError(BurnError, AssertionError):
+    """Two sets of values that a test found to differ."""
 
 
 class RecordError(BurnError, ValueError):

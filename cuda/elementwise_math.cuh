@@ -16,6 +16,7 @@ SHORT m_exp(C x) { return FN(exp)(x); }
 SHORT m_log(C x) { return FN(log)(x); }
 SHORT m_tanh(C x) { return FN(tanh)(x); }
 SHORT m_erf(C x) { return FN(erf)(x); }
+LONG m_expm1(C x) { return FN(expm1)(x); }
 LONG m_log1p(C x) { return FN(log1p)(x); }
 LONG m_sin(C x) { return FN(sin)(x); }
 LONG m_cos(C x) { return FN(cos)(x); }
@@ -29,6 +30,7 @@ LONG m_asinh(C x) { return FN(asinh)(x); }
 LONG m_acosh(C x) { return FN(acosh)(x); }
 LONG m_atanh(C x) { return FN(atanh)(x); }
 LONG m_atan2(C x, C y) { return FN(atan2)(x, y); }
+LONG m_hypot(C x, C y) { return FN(hypot)(x, y); }
 INLINE C m_fmod(C x, C y) { return FN(fmod)(x, y); }
 INLINE C m_abs(C x) { return FN(fabs)(x); }
 INLINE C m_copysign(C x, C y) { return FN(copysign)(x, y); }
@@ -106,6 +108,17 @@ SHORT sigmoid_of(C x) {
 }
 SHORT log_sigmoid_of(C x) { return (x < 0 ? x : C(0)) - FN(log1p)(m_exp(-m_abs(x))); }
 SHORT silu_of(C x) { return x < -EXP_END ? C(-0.0) : x * sigmoid_of(x); }
+// x n / (n + v), where n / (n + v) = tanh(log(1 + e^x)).
+LONG mish_of(C x) {
+    C e = m_exp(-m_abs(x)), n = x < 0 ? e * (C(2) + e) : C(1) + 2 * e, v = x < 0 ? C(2) : 2 * e * e;
+    return x < -EXP_END ? C(-0.0) : x * (n / (n + v));
+}
+LONG mish_slope(C x) {
+    C c = clipped(x, EXP_END), e = m_exp(-m_abs(c)), n = c < 0 ? e * (C(2) + e) : C(1) + 2 * e, v = c < 0 ? C(2) : 2 * e * e;
+    C w = n / (n + v), u = v / (n + v), s = (c < 0 ? e : C(1)) / (C(1) + e);
+    return w + c * s * u * (C(1) + w);
+}
+INLINE C clip01(C x) { return x < 0 ? C(0) : x > 1 ? C(1) : x; }
 LONG silu_slope(C x) {
     C c = clipped(x, EXP_END), e = m_exp(-m_abs(c)), d = m_over(C(1), C(1) + e), s = c < 0 ? e * d : d, t = c < 0 ? d : e * d;
     return s * (C(1) + c * t);

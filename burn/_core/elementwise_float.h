@@ -41,6 +41,26 @@ static inline vf m_remainder(vf x, vf y) {
     return LANES2(f_remainder);
 }
 
+/* ---- remainder with the sign of x, a zero included; as above, one correction of the truncated quotient is enough */
+static inline vf m_fmod(vf x, vf y) {
+#if BURN_LEVEL >= 3
+    vf q = x / y;
+    vm plain = vm_and(vf_lt(vf_abs(q), bc(0x1p22f)), vf_lt(vf_abs(y), bc(INFINITY)));
+    if (vm_all(plain)) {
+        vf r = vf_fnma(vf_trunc(q), y, x), turn = vf_copysign(r, (vf)((vi)r ^ (vi)x));
+        return vf_copysign(vf_sel(vf_lt(turn, bc(0.f)), vf_abs(y) - vf_abs(r), vf_abs(r)), x);
+    }
+#endif
+    return LANES2(fmodf);
+}
+/* ---- sqrt(x^2 + y^2): the larger one taken out, so that nothing overflows; infinite if either is */
+static inline vf m_hypot(vf x, vf y) {
+    vf a = vf_abs(x), b = vf_abs(y), high = vf_max(a, b), r = vf_min(a, b) / high;
+    vf h = vf_sel(vf_eq(high, bc(0.f)), high, high * vf_sqrt(vf_fma(r, r, bc(1.f))));
+    h = vf_sel(vf_unord(x, y), x + y, h);
+    return vf_sel(vm_or(vf_eq(a, bc(INFINITY)), vf_eq(b, bc(INFINITY))), bc(INFINITY), h);
+}
+
 static inline vf m_sign(vf x) {
     vf one = vf_copysign(bc(1.f), x);
     return vf_sel(vf_gt(vf_abs(x), bc(0.f)), one, bc(0.f));
@@ -119,6 +139,8 @@ static inline double d_silu_slope(double x) {
     X(min_pair, vf_sel(vf_unord(x, x), x, vf_min(x, y)), x < y || x != x ? x : y, .2f)
 #define FLOAT_BINARY(X) \
     X(remainder, m_remainder(x, y), d_remainder(x, y), 1.5f) \
+    X(fmod, m_fmod(x, y), fmod(x, y), 1.5f) \
+    X(hypot, m_hypot(x, y), hypot(x, y), .6f) \
     X(powf, LANES2(powf), pow(x, y), 10) \
     X(atan2, LANES2(atan2f), atan2(x, y), 20)
 

@@ -17,10 +17,12 @@
         else vf_store(o + i, r); \
     }
 #define F32_LOAD(p, step, i, m) (!(step) ? bc(*(p)) : (m) >= VW ? vf_load((p) + (i)) : vf_load_n((p) + (i), m))
-#define F32_UNARY(name, EXPR) \
+#define F32_UNARY(name, EXPR) F32_UNARY_WITH(name, , EXPR)
+#define F32_UNARY_WITH(name, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const float *a = s->in[0]; \
         float *o = s->out; \
+        SETUP \
         for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) { \
             if (VW == 16) v_prefetch(a + i + 512); \
             F32_STEP(i, m, vf x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m), EXPR) \
@@ -48,11 +50,13 @@
         if (s->stream) v_fence(); \
         return BURN_OK; \
     }
-#define F32_BINARY(name, EXPR) \
+#define F32_BINARY(name, EXPR) F32_BINARY_WITH(name, , EXPR)
+#define F32_BINARY_WITH(name, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const float *a = s->in[0], *b = s->in[1]; \
         float *o = s->out; \
         int64_t sa = s->step[0], sb = s->step[1]; \
+        SETUP \
         for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
             F32_STEP(i, m, vf x = F32_LOAD(a, sa, i, m); vf y = F32_LOAD(b, sb, i, m), EXPR) \
         if (s->stream) v_fence(); \
@@ -107,11 +111,13 @@
     vf_load(t_); })
 
 /* Any types, for the compiler to vectorise. */
-#define UNARY(name, TI, TO, EXPR) \
+#define UNARY(name, TI, TO, EXPR) UNARY_WITH(name, TI, TO, , EXPR)
+#define UNARY_WITH(name, TI, TO, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const TI *a = s->in[0]; \
         TO *o = s->out; \
         int64_t n = s->n; \
+        SETUP \
         IVDEP for (int64_t i = 0; i < n; i++) { TI x = a[i]; o[i] = (TO)(EXPR); } \
         return BURN_OK; \
     }
@@ -156,11 +162,20 @@
         return name##_cached(&t); \
     }
 /* Slow expressions: one loop for every kind of operand. */
-#define BINARY_SLOW(name, TI, TO, EXPR) \
+#define BINARY_SLOW(name, TI, TO, EXPR) BINARY_SLOW_WITH(name, TI, TO, , EXPR)
+#define BINARY_SLOW_WITH(name, TI, TO, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const TI *a = s->in[0], *b = s->in[1]; \
         TO *o = s->out; \
         int64_t n = s->n, sa = s->step[0], sb = s->step[1]; \
+        SETUP \
         for (int64_t i = 0; i < n; i++) { TI x = a[i * sa], y = b[i * sb]; o[i] = (TO)(EXPR); } \
         return BURN_OK; \
     }
+/* The numbers of an op in its expression: k[0] to k[3], vectors or doubles. */
+#define F32_NUMBERS \
+    const vf k[4] = {bc((float)s->f[0]), bc((float)s->f[1]), bc((float)s->f[2]), bc((float)s->f[3])}; \
+    (void)k;
+#define F64_NUMBERS \
+    const double k[4] = {s->f[0], s->f[1], s->f[2], s->f[3]}; \
+    (void)k;

@@ -1,5 +1,6 @@
 /* The table of the family: one row an op and a dtype, made from the lists in the other headers. */
 #pragma once
+#include "elementwise_activation.h"
 #include "elementwise_adam.h"
 #include "elementwise_cast.h"
 #include "elementwise_float.h"
@@ -40,6 +41,13 @@ static const burn_row elt_rows[] = {
     FLOAT_BINARY(ROWS_FLOAT_OP)
     FLOAT_BACKWARD(ROWS_FLOAT_OP)
     FLOAT_TEST(ROWS_FLOAT_TEST)
+    FLOAT_ACTIVATION(ROWS_FLOAT_OP)
+    FLOAT_ACTIVATION_BACKWARD(ROWS_FLOAT_OP)
+    FLOAT_NUMBERED(ROWS_FLOAT_OP)
+    FLOAT_NUMBERED_BACKWARD(ROWS_FLOAT_OP)
+    ROWS_FLOAT(glu, .6f)
+    ROWS_FLOAT(prelu, .25f)
+    ROWS_FLOAT(prelu_bwd, .25f)
     ROWS_FLOAT(erf, .6f)
     ROWS_FLOAT(clamp, .25f)
     ROWS_FLOAT(powf_scalar, 2)

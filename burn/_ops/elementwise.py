@@ -106,6 +106,20 @@ def scalar(name, base, grad=None, *, side=1):
     return op
 
 
+def numbered(name):
+    """A row of one input and up to four numbers, with a kernel of its own for the gradient: f(x, *numbers)."""
+    op = define(name, "elementwise", kinds=FLOAT, elementwise=True, attrs=("numbers",))
+    back = define(name + "_bwd", "elementwise", kinds=FLOAT, n_in=2, elementwise=True, cuts_graph=True)
+    op.rule = python_rule(lambda node, g: (back.apply((node.saved(0), g), g._dims, g._dtype, (), node.attrs),), ["0"])
+
+    def run(x, *numbers, caller=name):
+        check_kind(caller, check_tensor(caller, x), FLOAT)
+        floats = (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
+        return op.apply((x,), x._dims, x._dtype, (), floats, floats)
+
+    return run
+
+
 def backward_kernel(name):
     """A row that gradients use: (saved, g) -> gradient."""
     return define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, bridge=_bridge2, cuts_graph=True)
@@ -150,11 +164,21 @@ min_pair = binary(
         "mask_where(zeros(), bool_or(greater(lhs, rhs), is_nan(rhs)), g)",
     ),
 )
+fmod = binary("fmod", FLOAT, ("g", "-(g * trunc(lhs / rhs))"))
+hypot = binary(
+    "hypot",
+    FLOAT,
+    (
+        "mask_where(g * (lhs / out), equal(out, 0.0), zeros())",
+        "mask_where(g * (rhs / out), equal(out, 0.0), zeros())",
+    ),
+)
 add_scalar = scalar("add_scalar", "add", "g")
 sub_scalar = scalar("sub_scalar", "sub", "g")
 mul_scalar = scalar("mul_scalar", "mul", "g * s")
 div_scalar = scalar("div_scalar", "div", "g / s")
 remainder_scalar = scalar("remainder_scalar", "remainder", "g")
+fmod_scalar = scalar("fmod_scalar", "fmod", "g")
 sub_scalar_left = scalar("sub_scalar_left", "sub", "-g", side=-1)
 div_scalar_left = scalar("div_scalar_left", "div", "-(g * out / x)", side=-1)
 OPS["add_scalar_left"], OPS["mul_scalar_left"] = add_scalar, mul_scalar
@@ -199,8 +223,24 @@ log_sigmoid = unary("log_sigmoid", FLOAT, "log_sigmoid_bwd(x, g)")
 gelu = unary("gelu", FLOAT, "gelu_bwd(x, g)")
 gelu_approximate = unary("gelu_approximate", FLOAT, "gelu_approximate_bwd(x, g)")
 silu = unary("silu", FLOAT, "silu_bwd(x, g)")
-for _name in ("abs", "sqrt", "erf", "tanh", "relu", "sigmoid", "log_sigmoid", "gelu", "gelu_approximate", "silu"):
+hard_swish = unary("hard_swish", FLOAT, "hard_swish_bwd(x, g)")
+mish = unary("mish", FLOAT, "mish_bwd(x, g)")
+softsign = unary("softsign", FLOAT, "softsign_bwd(x, g)")
+tanhshrink = unary("tanhshrink", FLOAT, "g * square(tanh(x))")
+glu = binary("glu", FLOAT, ("g * sigmoid(rhs)", "g * out * sigmoid(-rhs)"))
+prelu = binary("prelu", FLOAT, ("prelu_bwd(lhs, rhs, g)", "g * min_pair(lhs, 0.0)"))
+define("prelu_bwd", "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
+for _name in (
+    "abs", "sqrt", "erf", "tanh", "relu", "sigmoid", "log_sigmoid", "gelu", "gelu_approximate", "silu", "hard_swish",
+    "mish", "softsign",
+):  # fmt: skip
     backward_kernel(_name + "_bwd")
+leaky_relu = numbered("leaky_relu")
+elu = numbered("elu")
+hard_sigmoid = numbered("hard_sigmoid")
+softplus = numbered("softplus")
+shrink = numbered("shrink")
+threshold = numbered("threshold")
 
 # Comparisons
 equal = binary("equal", ANY, out_dtype=BOOL_CODE)

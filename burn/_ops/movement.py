@@ -280,6 +280,13 @@ def repeat(x, sizes):
     return reshape(contiguous(expand(reshape(x, inner), outer)), shape)
 
 
+def diagonal(x):
+    """The main diagonal of the last two axes, [..., m, n] to [..., min(m, n)] (a view where x is contiguous)."""
+    m, n = x._dims[-2:]
+    flat, starts = reshape(x, (*x._dims[:-2], m * n)), (0,) * (x.ndim - 1)
+    return slice_view(flat, starts, (*[1] * (x.ndim - 2), n + 1), (*x._dims[:-2], min(m, n)))
+
+
 def _with(dims, axis, size):
     out = list(dims)
     out[axis] = size

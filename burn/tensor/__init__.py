@@ -7,7 +7,13 @@ from burn.device import Devices as Devices
 from burn.device import DeviceSettings as DeviceSettings
 from burn.device import DeviceType as DeviceType
 from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
+from burn.tensor._einsum import einsum as einsum
+from burn.tensor.checks import assert_shape as assert_shape
+from burn.tensor.checks import check_closeness as check_closeness
+from burn.tensor.checks import debug_assert_shape as debug_assert_shape
+from burn.tensor.compare import Tolerance as Tolerance
 from burn.tensor.data import TensorData as TensorData
+from burn.tensor.data import TensorDataView as TensorDataView
 from burn.tensor.display import PrintOptions as PrintOptions
 from burn.tensor.display import set_print_options as set_print_options
 from burn.tensor.distribution import Distribution as Distribution
@@ -22,6 +28,7 @@ from burn.tensor.indexing import s as s
 from burn.tensor.pad_mode import PadMode as PadMode
 from burn.tensor.shape import Shape as Shape
 from burn.tensor.tensor import Tensor as Tensor
+from burn.tensor.transaction import Transaction as Transaction
 
 from burn.tensor.grid import GridIndexing as GridIndexing  # isort: skip
 from burn.tensor.grid import GridOptions as GridOptions  # isort: skip
@@ -34,4 +41,14 @@ from burn.tensor.grid import meshgrid_stack as meshgrid_stack  # isort: skip
 
 from burn.tensor import activation as activation  # isort: skip
 from burn.tensor import grid as grid  # isort: skip
+from burn.tensor import loss as loss  # isort: skip
 from burn.tensor import module as module  # isort: skip
+
+
+def __getattr__(name):
+    """`burn.tensor.linalg` is `burn.linalg`, as in Burn; it is imported when it is first used."""
+    if name == "linalg":
+        import burn.linalg
+
+        return burn.linalg
+    raise AttributeError(f"module 'burn.tensor' has no attribute {name!r}")

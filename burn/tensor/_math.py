@@ -1,5 +1,7 @@
 """Arithmetic, comparison and reduction methods of Tensor; each hands over to its op record."""
 
+import math
+
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
@@ -50,6 +52,8 @@ class MathMethods:
     remainder = _binary(ew.remainder, "Remainder with the sign of the divisor.")
     powi_int = _binary(ew.powi, "Integer power of each pair.")
     atan2 = _binary(ew.atan2, "Angle of each point (other, self).")
+    fmod = _binary(ew.fmod, "Remainder with the sign of self; an infinite divisor gives self.")
+    hypot = _binary(ew.hypot, "sqrt(self^2 + other^2) without overflow; its gradient at 0 is 0.")
     max_pair = _binary(ew.max_pair, "Larger of each pair; NaN wins.")
     min_pair = _binary(ew.min_pair, "Smaller of each pair; NaN wins.")
     equal = _binary(ew.equal, "Whether the two are equal.")
@@ -72,6 +76,7 @@ class MathMethods:
     mul_scalar = _scalar(ew.mul_scalar)
     div_scalar = _scalar(ew.div_scalar)
     remainder_scalar = _scalar(ew.remainder_scalar)
+    fmod_scalar = _scalar(ew.fmod_scalar)
     equal_scalar = equal_elem = _scalar(OPS["equal_scalar"])
     not_equal_scalar = not_equal_elem = _scalar(OPS["not_equal_scalar"])
     greater_scalar = greater_elem = _scalar(OPS["greater_scalar"])
@@ -115,6 +120,16 @@ class MathMethods:
     is_finite = _unary(ew.is_finite, "Whether each element is finite.")
     bool_not = _unary(ew.bool_not, "Logical not.")
     bitwise_not = _unary(ew.bitwise_not, "All bits inverted.")
+
+    def deg2rad(self):
+        """Degrees as radians. Mirrors `Tensor::deg2rad`."""
+        check_kind("deg2rad", self, FLOAT)
+        return ew.mul_scalar.scalar(self, math.pi / 180.0, 0)
+
+    def rad2deg(self):
+        """Radians as degrees. Mirrors `Tensor::rad2deg`."""
+        check_kind("rad2deg", self, FLOAT)
+        return ew.mul_scalar.scalar(self, 180.0 / math.pi, 0)
 
     def powf(self, other):
         """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`."""

@@ -1,22 +1,60 @@
 """Activation functions. Mirrors `burn::tensor::activation`."""
 
 from burn._ops import elementwise as ew
+from burn._ops import movement
 from burn._ops import softmax as sm
-from burn._ops.registry import check_tensor
+from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor, number
+from burn.errors import ArgumentError, ShapeError
 from burn.tensor.shape import axis_of
 
 __all__ = [
+    "celu",
+    "elu",
     "gelu",
     "gelu_approximate",
+    "glu",
+    "hard_shrink",
+    "hard_sigmoid",
+    "hard_swish",
+    "hardtanh",
+    "leaky_relu",
     "log_sigmoid",
     "log_softmax",
+    "mish",
+    "prelu",
+    "quiet_softmax",
     "relu",
+    "relu6",
+    "selu",
+    "shrink",
     "sigmoid",
     "silu",
+    "soft_shrink",
     "softmax",
     "softmin",
+    "softplus",
+    "softplus_with_threshold",
+    "softsign",
     "tanh",
+    "tanhshrink",
+    "threshold",
+    "thresholded_relu",
 ]
+
+_SELU_SCALE, _SELU_ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+_SOFTPLUS_THRESHOLD = 20.0  # Burn's DEFAULT_SOFTPLUS_THRESHOLD
+
+
+def _numbers(op, tensor, **values):
+    """The numbers of an activation as floats."""
+    _float(op, tensor)
+    return [number(op, tensor, v, name)[0] for name, v in values.items()]
+
+
+def _float(op, tensor):
+    """tensor, which must be a Float tensor."""
+    check_kind(op, check_tensor(op, tensor, "tensor"), FLOAT, "tensor")
+    return tensor
 
 
 def relu(tensor):
@@ -86,4 +124,192 @@ def log_softmax(tensor, dim):
 
 def softmin(tensor, dim):
     """softmax of -x along an axis, in the same shape."""
-    return sm.softmax(ew.neg(tensor), axis_of(dim, tensor.ndim, "softmin"))
+    return sm.softmax(ew.neg(tensor), axis_of(dim, check_tensor("softmin", tensor, "tensor").ndim, "softmin"))
+
+
+def hard_swish(tensor):
+    """x clip(x / 6 + 0.5, 0, 1) of a Float tensor, in the same shape."""
+    return ew.hard_swish(tensor)
+
+
+def mish(tensor):
+    """x tanh(log(1 + exp(x))) of a Float tensor, in the same shape."""
+    return ew.mish(tensor)
+
+
+def softsign(tensor):
+    """x / (1 + |x|) of a Float tensor, in the same shape; 1 and -1 at the infinities."""
+    return ew.softsign(tensor)
+
+
+def tanhshrink(tensor):
+    """x - tanh(x) of a Float tensor, in the same shape."""
+    return ew.tanhshrink(tensor)
+
+
+def relu6(tensor):
+    """x limited to 0..6, in the same shape."""
+    return ew.clamp(_float("relu6", tensor), 0.0, 6.0, "relu6")
+
+
+def hardtanh(tensor, min_val, max_val):
+    """x limited to min_val..max_val, in the same shape.
+
+    Raises:
+        ArgumentError: min_val above max_val.
+    """
+    low, high = _numbers("hardtanh", tensor, min_val=min_val, max_val=max_val)
+    if low > high:
+        raise ArgumentError(f"[hardtanh] 'min_val' must not exceed 'max_val', got {low} and {high}")
+    return ew.clamp(tensor, low, high, "hardtanh")
+
+
+def leaky_relu(tensor, negative_slope):
+    """x, times negative_slope below 0, in the same shape.
+
+    >>> from burn.tensor import Tensor
+    >>> leaky_relu(Tensor([-1.0, 2.0]), 0.5).tolist()
+    [-0.5, 2.0]
+    """
+    return ew.leaky_relu(tensor, *_numbers("leaky_relu", tensor, negative_slope=negative_slope))
+
+
+def prelu(tensor, alpha):
+    """x, times alpha below 0, in the same shape.
+
+    Args:
+        tensor: Float tensor of any shape.
+        alpha: [1], or [channels] for a tensor [batch, channels, ...].
+
+    Raises:
+        ShapeError: alpha has another length.
+    """
+    _float("prelu", tensor)
+    check_same("prelu", tensor, check_tensor("prelu", alpha, "alpha"), "alpha")
+    channels = tensor._dims[1] if tensor.ndim > 1 else 1
+    if alpha.ndim != 1 or alpha._size not in (1, channels):
+        raise ShapeError(
+            f"[prelu] 'alpha' must have shape [1]{f' or [{channels}]' if channels != 1 else ''}, got {alpha.dims()} for a "
+            f"tensor of shape {tensor.dims()}"
+        )
+    shape = [1] * tensor.ndim
+    shape[1 if alpha._size != 1 else 0] = alpha._size
+    return ew.prelu(tensor, movement.reshape(alpha, tuple(shape)))
+
+
+def elu(tensor, alpha):
+    """x, alpha (exp(x) - 1) up to 0, in the same shape; small x keep their digits and large ones a finite gradient."""
+    (alpha,) = _numbers("elu", tensor, alpha=alpha)
+    return ew.elu(tensor, alpha, 1.0, 1.0, alpha)
+
+
+def celu(tensor, alpha):
+    """x, alpha (exp(x / alpha) - 1) up to 0, in the same shape.
+
+    Raises:
+        ArgumentError: alpha is 0.
+    """
+    (alpha,) = _numbers("celu", tensor, alpha=alpha)
+    if alpha == 0.0:
+        raise ArgumentError("[celu] 'alpha' must not be 0, since x is divided by it; use relu()")
+    return ew.elu(tensor, alpha, 1.0, 1.0 / alpha, 1.0, caller="celu")
+
+
+def selu(tensor):
+    """elu with the alpha and scale of self-normalizing networks (1.6733 and 1.0507), in the same shape."""
+    return ew.elu(tensor, _SELU_SCALE * _SELU_ALPHA, _SELU_SCALE, 1.0, _SELU_SCALE, caller="selu")
+
+
+def hard_sigmoid(tensor, alpha, beta):
+    """alpha x + beta limited to 0..1, in the same shape."""
+    return ew.hard_sigmoid(tensor, *_numbers("hard_sigmoid", tensor, alpha=alpha, beta=beta))
+
+
+def softplus(tensor, beta):
+    """log(1 + exp(beta x)) / beta without overflow, in the same shape; x itself where beta x > 20.
+
+    Raises:
+        ArgumentError: beta is 0.
+    """
+    return _softplus("softplus", tensor, beta, _SOFTPLUS_THRESHOLD)
+
+
+def softplus_with_threshold(tensor, beta, threshold):
+    """softplus that is x itself where beta x > threshold."""
+    return _softplus("softplus_with_threshold", tensor, beta, threshold)
+
+
+def _softplus(op, tensor, beta, threshold):
+    beta, threshold = _numbers(op, tensor, beta=beta, threshold=threshold)
+    if beta == 0.0:
+        raise ArgumentError(f"[{op}] 'beta' must not be 0, since the result is divided by it")
+    return ew.softplus(tensor, beta, threshold, caller=op)
+
+
+def hard_shrink(tensor, lambda_):
+    """x, 0 where |x| <= lambda_, in the same shape."""
+    return ew.shrink(tensor, *_numbers("hard_shrink", tensor, lambda_=lambda_), 0.0, caller="hard_shrink")
+
+
+def soft_shrink(tensor, lambda_):
+    """x moved toward 0 by lambda_, 0 where |x| <= lambda_, in the same shape."""
+    (cut,) = _numbers("soft_shrink", tensor, lambda_=lambda_)
+    return ew.shrink(tensor, cut, cut, caller="soft_shrink")
+
+
+def shrink(tensor, lambda_, bias):
+    """x moved toward 0 by bias, 0 where |x| <= lambda_, in the same shape."""
+    return ew.shrink(tensor, *_numbers("shrink", tensor, lambda_=lambda_, bias=bias))
+
+
+def thresholded_relu(tensor, alpha):
+    """x, 0 where x <= alpha, in the same shape."""
+    return ew.threshold(tensor, *_numbers("thresholded_relu", tensor, alpha=alpha), 0.0, caller="thresholded_relu")
+
+
+def threshold(tensor, threshold, value):
+    """x, value where x <= threshold, in the same shape."""
+    return ew.threshold(tensor, *_numbers("threshold", tensor, threshold=threshold, value=value))
+
+
+def glu(tensor, dim):
+    """a sigmoid(b), where a and b are the halves along an axis.
+
+    Args:
+        tensor: Float tensor, even along `dim`.
+        dim: the axis; negative counts from the end.
+
+    Returns:
+        Tensor with half the size along `dim`.
+
+    Raises:
+        ShapeError: an odd size.
+    """
+    axis = axis_of(dim, _float("glu", tensor).ndim, "glu")
+    half, odd = divmod(tensor._dims[axis], 2)
+    if odd:
+        raise ShapeError(
+            f"[glu] 'tensor' must have an even size along axis {axis}, got {2 * half + 1} in {tensor.dims()}"
+        )
+    sizes = list(tensor._dims)
+    sizes[axis] = half
+    starts, steps = [0] * tensor.ndim, [1] * tensor.ndim
+    a = movement.slice_view(tensor, tuple(starts), tuple(steps), sizes)
+    starts[axis] = half
+    return ew.glu(a, movement.slice_view(tensor, tuple(starts), tuple(steps), sizes))
+
+
+def quiet_softmax(tensor, dim):
+    """exp(x) / (1 + sum(exp(x))) along an axis without overflow, in the same shape: a row of -inf gives zeros.
+
+    >>> from burn.tensor import Tensor
+    >>> quiet_softmax(Tensor([[0.0, float("-inf")]]), 1).tolist()
+    [[0.5, 0.0]]
+    """
+    # The softmax of a row with one more element, 0, without it.
+    axis = axis_of(dim, _float("quiet_softmax", tensor).ndim, "quiet_softmax")
+    sizes = list(tensor._dims)
+    sizes[axis] = 1
+    more = movement.cat([tensor, movement.zeros(sizes, tensor._dtype, tensor._slot)], axis)
+    zero, one = (0,) * tensor.ndim, (1,) * tensor.ndim
+    return movement.slice_view(sm.softmax(more, axis), zero, one, tensor._dims)

@@ -2,12 +2,23 @@
 
 import numpy as np
 
-from burn.errors import DataError
+from burn.errors import (
+    ArgumentTypeError,
+    DataError,
+    DTypeMismatchError,
+    ElementCountMismatchError,
+    InvalidByteLengthError,
+    InvalidRepresentationError,
+    OutOfBoundsError,
+    ShapeError,
+)
+from burn.tensor.compare import CompareMethods
 from burn.tensor.display import format_number
+from burn.tensor.distribution import Distribution
 from burn.tensor.dtype import DType
-from burn.tensor.shape import Shape, as_shape
+from burn.tensor.shape import Shape, as_shape, ints_of
 
-__all__ = ["TensorData", "array_of"]
+__all__ = ["TensorData", "TensorDataView", "array_of"]
 
 
 def array_of(values, dtype=None, op="from_data"):
@@ -48,7 +59,7 @@ def _array_of_lists(values, dtype, op):
     return made.astype(np.float32) if made.dtype == np.float64 and dtype is None else made
 
 
-class TensorData:
+class TensorData(CompareMethods):
     """Host values with a shape and a dtype; row-major bytes. Mirrors `burn::tensor::TensorData`.
 
     Args:
@@ -69,7 +80,10 @@ class TensorData:
         if shape is not None:
             dims = as_shape(shape, "TensorData")
             if int(np.prod(dims, dtype=np.int64)) != array.size:
-                raise DataError(f"[TensorData] 'shape' {list(dims)} does not fit {array.size} values")
+                raise ElementCountMismatchError(
+                    f"[TensorData] 'shape' must hold the {array.size} values given, got {list(dims)} for "
+                    f"{int(np.prod(dims, dtype=np.int64))}"
+                )
             array = array.reshape(dims)
         self._array = np.array(array, order="C")
         self._dtype = dtype or DType.of(array.dtype)
@@ -85,17 +99,78 @@ class TensorData:
         """Data from raw row-major little-endian bytes.
 
         Raises:
-            DataError: the number of bytes does not fit the shape and dtype.
+            InvalidByteLengthError: the number of bytes does not fit the shape and dtype.
         """
         dtype, dims = DType.of(dtype), as_shape(shape, "from_bytes")
         want = int(np.prod(dims, dtype=np.int64)) * dtype.size
         if len(data) != want:
-            raise DataError(
+            raise InvalidByteLengthError(
                 f"[from_bytes] 'data' must hold {want} bytes for shape {list(dims)} and dtype {dtype}, got {len(data)}"
             )
         return cls._of(np.frombuffer(bytes(data), dtype.numpy).reshape(dims), dtype)
 
-    try_from_bytes = from_bytes
+    try_from_bytes = from_bytes_vec = try_from_bytes_vec = from_bytes
+
+    @classmethod
+    def from_(cls, values):
+        """Data from nested lists or an array; the shape follows from them. Mirrors `TensorData::from`."""
+        return cls(values)
+
+    @classmethod
+    def zeros(cls, shape, dtype=DType.F32):
+        """Zeros (False for Bool). Mirrors `TensorData::zeros`."""
+        return cls.full_dtype(shape, 0, dtype)
+
+    @classmethod
+    def ones(cls, shape, dtype=DType.F32):
+        """Ones (True for Bool). Mirrors `TensorData::ones`."""
+        return cls.full_dtype(shape, 1, dtype)
+
+    @classmethod
+    def full(cls, shape, value, dtype=None):
+        """One number everywhere; without a dtype a float gives f32, an int i64, a bool Bool. Mirrors `TensorData::full`."""
+        return cls.full_dtype(shape, value, cls(value).dtype if dtype is None else dtype)
+
+    @classmethod
+    def full_dtype(cls, shape, value, dtype):
+        """One number everywhere, in a dtype. Mirrors `TensorData::full_dtype`.
+
+        Raises:
+            DataError: the dtype cannot represent the number.
+
+        >>> TensorData.full_dtype([2], 7, "u8")
+        TensorData([7, 7], dtype=u8)
+        """
+        dtype = DType.of(dtype)
+        one = checked_convert(array_of(value, True, "full"), dtype, "full")
+        if one.ndim:
+            raise ArgumentTypeError(f"[full] 'value' must be a number, got {value!r}")
+        return cls._of(np.full(as_shape(shape, "full"), one, dtype.numpy), dtype)
+
+    @classmethod
+    def random(cls, shape, distribution, rng, dtype=DType.F32):
+        """Random values from a generator of the caller. Mirrors `TensorData::random`.
+
+        Args:
+            distribution: a `Distribution`.
+            rng: a `numpy.random.Generator`.
+        """
+        dtype, dims, d = DType.of(dtype), as_shape(shape, "random"), distribution
+        if isinstance(d, Distribution.Normal):
+            values = rng.normal(d.mean, d.std, dims)
+        elif isinstance(d, Distribution.Bernoulli):
+            values = rng.random(dims) < d.p
+        elif isinstance(d, Distribution.Uniform) or dtype.is_float:
+            low, high = (d.low, d.high) if isinstance(d, Distribution.Uniform) else (0.0, 1.0)
+            values = rng.uniform(low, high, dims)
+        elif dtype.is_bool:
+            values = rng.random(dims) < 0.5
+        else:
+            info = np.iinfo(dtype.numpy)
+            values = rng.integers(info.min, info.max, dims, dtype.numpy, endpoint=True)
+        if not isinstance(d, Distribution):
+            raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
+        return cls._of(np.asarray(checked_convert(np.asarray(values), dtype, "random")), dtype)
 
     @property
     def shape(self):
@@ -131,22 +206,119 @@ class TensorData:
         """The values as nested lists."""
         return self._array.tolist()
 
-    def to_vec(self, dtype=None):
-        """The values as a flat list; a dtype must equal the data's.
+    def into_parts(self):
+        """(bytes, shape, dtype). Mirrors `TensorData::into_parts`."""
+        return self.as_bytes(), self.shape, self._dtype
+
+    def with_bytes_mut(self, f):
+        """Calls f with the bytes as a bytearray that it may change, and returns its result.
+
+        Mirrors `TensorData::with_bytes_mut`.
 
         Raises:
-            DataError: the dtypes differ.
+            InvalidByteLengthError: f has changed their number; nothing is left of the data but an empty u8 array.
         """
-        if dtype is not None and DType.of(dtype) is not self._dtype:
-            raise DataError(f"[to_vec] 'dtype' must be {self._dtype}, the data's, got {DType.of(dtype)}; use convert()")
-        return self._array.reshape(-1).tolist()
+        data = bytearray(self._array.tobytes())
+        want, shape = len(data), self._array.shape
+        result = f(data)
+        if len(data) != want:
+            self._array, self._dtype = np.zeros(0, np.uint8), DType.U8
+            raise InvalidByteLengthError(
+                f"[with_bytes_mut] 'f' must leave {want} bytes, got {len(data)}; the data is empty now"
+            )
+        self._array = np.frombuffer(data, self._dtype.numpy).reshape(shape)
+        return result
 
-    try_to_vec = to_vec
+    def _exactly(self, dtype, op):
+        """The values as an array of exactly this dtype."""
+        dtype = self._dtype if dtype is None else DType.of(dtype)
+        stores = {"BoolU8": "U8", "BoolU32": "U32"}
+        if dtype is not self._dtype and dtype.variant != stores.get(self._dtype.variant):
+            raise DTypeMismatchError(
+                f"[{op}] 'dtype' must be {self._dtype}, the data's, got {dtype}; convert the values with convert()"
+            )
+        if dtype.variant == "Bool" and (self._array.view(np.uint8) > 1).any():
+            raise InvalidRepresentationError(
+                f"[{op}] the data holds bytes other than 0 and 1, which are no values of bool"
+            )
+        return self._array
+
+    def _writable(self):
+        if not self._array.flags.writeable:
+            self._array = self._array.copy()
+
+    def as_slice(self, dtype=None):
+        """The values as a flat read-only NumPy array without a copy. Mirrors `TensorData::as_slice`.
+
+        Args:
+            dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
+
+        Raises:
+            DTypeMismatchError: another dtype.
+            InvalidRepresentationError: bytes that are no values of the dtype.
+        """
+        view = self._exactly(dtype, "as_slice").reshape(-1)
+        view.flags.writeable = False
+        return view
+
+    def as_mut_slice(self, dtype=None):
+        """`as_slice`, which may be written to. Mirrors `TensorData::as_mut_slice`."""
+        self._exactly(dtype, "as_mut_slice")
+        self._writable()
+        return self._array.reshape(-1)
+
+    def view(self, dtype=None):
+        """The values by index, without conversion: `data.view()[0, -1]`. Mirrors `TensorData::view`."""
+        return TensorDataView(self._exactly(dtype, "view"), self._dtype, False)
+
+    try_view = view
+
+    def mut_view(self, dtype=None):
+        """`view`, whose elements may be assigned. Mirrors `TensorData::mut_view`."""
+        self._exactly(dtype, "mut_view")
+        self._writable()
+        return TensorDataView(self._array, self._dtype, True)
+
+    try_mut_view = mut_view
+
+    def iter(self, dtype=None):
+        """An iterator over the values in row-major order, converted to a dtype if one is given. Mirrors `TensorData::iter`."""
+        data = self if dtype is None else self.convert(dtype)
+        return (v.item() if hasattr(v, "item") else float(v) for v in data._array.reshape(-1))
+
+    def to_vec(self, dtype=None):
+        """The values as a flat list; a dtype must equal the data's. Mirrors `TensorData::try_to_vec`.
+
+        Raises:
+            DTypeMismatchError: the dtypes differ.
+        """
+        return self._exactly(dtype, "to_vec").reshape(-1).tolist()
+
+    try_to_vec = try_into_vec = into_vec = to_vec
+
+    def to_vec_as(self, dtype):
+        """The values as a flat list, converted. Mirrors `TensorData::try_to_vec_as`.
+
+        Raises:
+            DataError: a value that the dtype cannot represent.
+
+        >>> TensorData([1.9, -2.0]).to_vec_as("i64")
+        [1, -2]
+        """
+        return self.convert(dtype)._array.reshape(-1).tolist()
+
+    try_to_vec_as = try_into_vec_as = to_vec_as
 
     def convert(self, dtype):
-        """The values in another dtype; one that a value does not fit raises DataError."""
+        """The values in another dtype; to Bool they are compared with 0. Mirrors `TensorData::convert`.
+
+        Raises:
+            DataError: a value that the dtype cannot represent: floats truncate, floats to floats round.
+        """
         dtype = DType.of(dtype)
         return TensorData._of(checked_convert(self._array, dtype, "convert"), dtype)
+
+    convert_dtype = try_cast = try_cast_as = convert
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)
@@ -168,13 +340,58 @@ class TensorData:
         return (TensorData.from_bytes, (self.as_bytes(), tuple(self.shape), self._dtype))
 
 
+class TensorDataView:
+    """The values of a `TensorData` by index: one int an axis, negative ones from the end. Mirrors `TensorDataView`."""
+
+    __slots__ = ("_array", "_dtype", "_writable")
+
+    def __init__(self, array, dtype, writable):
+        self._array, self._dtype, self._writable = array, dtype, writable
+
+    @property
+    def shape(self):
+        """Sizes of the axes."""
+        return Shape(self._array.shape)
+
+    @property
+    def dtype(self):
+        """Element type."""
+        return self._dtype
+
+    def ravel_index(self, indices):
+        """The position in row-major order of an element.
+
+        Raises:
+            ShapeError: not one index an axis.
+            OutOfBoundsError: an index outside its axis.
+        """
+        at = ints_of("view", "indices", indices)
+        if len(at) != self._array.ndim:
+            raise ShapeError(f"[view] 'indices' must be {self._array.ndim}, one an axis, got {at}")
+        position = 0
+        for axis, (i, n) in enumerate(zip(at, self._array.shape, strict=True)):
+            if not -n <= i < n:
+                raise OutOfBoundsError(f"[view] 'indices' must lie in {-n}..{n - 1} along axis {axis}, got {i}")
+            position = position * n + i % n
+        return position
+
+    def __getitem__(self, indices):
+        return self._array.reshape(-1)[self.ravel_index(indices)].item()
+
+    def __setitem__(self, indices, value):
+        if not self._writable:
+            raise TypeError("[view] a view cannot be assigned to; use mut_view()")
+        one = checked_convert(array_of(value, True, "mut_view"), self._dtype, "mut_view")
+        self._array.reshape(-1)[self.ravel_index(indices)] = one
+
+
 def checked_convert(array, dtype, op):
     """array in another dtype; values that cannot be represented raise, as element conversion in Burn panics."""
     target = dtype.numpy
     if array.dtype == target:
         return array
-    if dtype.is_bool and dtype.variant == "Bool":
-        return array != 0
+    if dtype.is_bool:
+        return (array != 0).astype(target, copy=False)
     kind = array.dtype.kind if array.dtype.name != "bfloat16" else "f"
     if target.kind in "iu" and array.size:
         info = np.iinfo(target)

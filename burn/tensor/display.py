@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from burn.errors import ArgumentError, ArgumentTypeError, ExecutionError
+
 __all__ = ["PrintOptions", "format_data", "format_tensor", "set_print_options"]
 
 
@@ -12,19 +14,37 @@ class PrintOptions:
     """Limits of the printed form: number of elements before it is shortened, items kept at the edges, decimals.
 
     Mirrors `burn::tensor::PrintOptions`.
+
+    Raises:
+        ArgumentError: a negative number.
     """
 
     threshold: int = 1000
     edge_items: int = 3
     precision: int | None = None
 
+    def __post_init__(self):
+        for name, value in dataclasses.asdict(self).items():
+            if value is None and name == "precision":
+                continue
+            if not hasattr(value, "__index__") or isinstance(value, bool):
+                raise ArgumentTypeError(f"[PrintOptions] '{name}' must be an int, got {value!r}")
+            if value < 0:
+                raise ArgumentError(f"[PrintOptions] '{name}' must be at least 0, got {value}")
+
 
 _options = PrintOptions()
 
 
 def set_print_options(options):
-    """Sets the print options of the whole process. Mirrors `burn::tensor::set_print_options`."""
+    """Sets the print options of the whole process. Mirrors `burn::tensor::set_print_options`.
+
+    >>> set_print_options(PrintOptions(precision=2))
+    >>> set_print_options(PrintOptions())  # those of the start
+    """
     global _options
+    if not isinstance(options, PrintOptions):
+        raise ArgumentTypeError(f"[set_print_options] 'options' must be PrintOptions, got {options!r}")
     _options = options
 
 
@@ -67,6 +87,8 @@ def format_data(array, options=None):
         pad = "\n" + " " * (depth + 1)
         if not cut:
             return "[" + ("," + pad).join(walk(p, depth + 1) for p in part) + "]"
+        if k == 0:
+            return "[...]"
         head = ("," + pad).join(walk(p, depth + 1) for p in part[:k])
         tail = ("," + pad).join(walk(p, depth + 1) for p in part[n - k :])
         return "[" + head + "," + pad + "..." + pad + tail + "]"
@@ -77,7 +99,11 @@ def format_data(array, options=None):
 def format_tensor(t, precision=None):
     """The text of a tensor."""
     options = _options if precision is None else dataclasses.replace(_options, precision=precision)
+    try:
+        data = format_data(t.numpy(), options)
+    except ExecutionError:
+        data = "<Tensor data not available>"
     return (
-        f"Tensor {{\n  data:\n{format_data(t.numpy(), options)},\n  shape:  {list(t.dims())},\n  device:  {t.device!r},\n"
+        f"Tensor {{\n  data:\n{data},\n  shape:  {list(t.dims())},\n  device:  {t.device!r},\n"
         f'  kind:  "{t.kind.name}",\n  dtype:  "{t.dtype.name}",\n}}'
     )

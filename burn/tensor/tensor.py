@@ -25,6 +25,7 @@ from burn.tensor._patterns import PatternMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
 from burn.tensor._sorting import SortingMethods
+from burn.tensor._vector import VectorMethods
 from burn.tensor.data import TensorData, array_of, checked_convert
 from burn.tensor.display import format_tensor
 from burn.tensor.distribution import Distribution
@@ -35,12 +36,7 @@ __all__ = ["Tensor"]
 
 
 class Tensor(
-    ShapingMethods,
-    SlicingMethods,
-    PatternMethods,
-    MathMethods,
-    SortingMethods,
-    InteropMethods,
+    ShapingMethods, SlicingMethods, PatternMethods, MathMethods, SortingMethods, InteropMethods, VectorMethods, ,
     core.TensorBase,
 ):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.

@@ -1,10 +1,10 @@
 """Every op has cases, and every case has its op."""
 
 from burn._ops import OPS
-from tests.cases import activation, elementwise, index, matmul, movement, reduce
+from tests.cases import activation, elementwise, index, linalg, matmul, movement, reduce
 from tests.ops.checks import PENDING, find, op_of
 
-FAMILIES = (activation, elementwise, index, matmul, movement, reduce)
+FAMILIES = (activation, elementwise, index, linalg, matmul, movement, reduce)
 NAMES = {op_of(case.name) for family in FAMILIES for case in [*family.CASES, *family.ERRORS]} - {None}
 
 
@@ -28,6 +28,7 @@ def test_every_op_record_has_a_case():
         "cast",
         "truediv",
         "to_device",
+        "linalg_step",
     }
     endings = ("_bwd", "_scalar_left", "_pair_scalar", "_with_indices")
     names = {name for name in OPS if not name.endswith(endings)} - reached - NAMES

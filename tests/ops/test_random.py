@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from burn.device import Device
+from burn.errors import ArgumentError
 from burn.tensor import Distribution, DType, Int, Tensor
-from tests.cases.tensors import array
+from tests.cases.tensors import array, tensor
 from tests.ops.checks import with_threads
 
 FLOATS = [DType.F64, DType.F32, DType.F16, DType.BF16]
@@ -115,3 +116,23 @@ def test_bad_parameters(device):
     ):
         with pytest.raises(ValueError, match=word):
             Tensor.random([2], distribution, device)
+
+
+def test_categorical(device):
+    """Frequencies follow the weights, row by row; a weight of 0 is never drawn."""
+    device.seed(7)
+    weights = np.array([[1.0, 0.0, 3.0], [0.0, 1e-40, 0.0]], "f4")
+    drawn = array(tensor(weights, device).categorical(4000))
+    assert drawn.shape == (2, 4000)
+    assert set(drawn[0]) == {0, 2}
+    assert abs((drawn[0] == 2).mean() - 0.75) < 0.03
+    assert (drawn[1] == 1).all()
+    assert array(tensor(weights[1].astype("f2") + 1, device).categorical(2)).shape == (2,)
+
+
+def test_categorical_refuses_what_is_no_distribution(device):
+    for row in ([0.0, 0.0], [1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0]):
+        with pytest.raises(ArgumentError, match=r"\[categorical\]"):
+            tensor(np.array([row, [1.0, 1.0]]), device).categorical(1)
+    with pytest.raises(ArgumentError, match="num_samples"):
+        tensor(np.ones(2), device).categorical(0)

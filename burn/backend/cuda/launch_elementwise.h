@@ -208,6 +208,13 @@ static int elt_power(const burn_buf *out, const burn_buf *in, burn_args *a) {
     elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {in->dtype == DT_F64 ? (void *)&wide : (void *)&single, NULL}};
     return elt_run(&c, row_of(a));
 }
+/* Four numbers. */
+static int elt_numbered(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    double wide[4] = {a->f[0], a->f[1], a->f[2], a->f[3]};
+    float single[4] = {(float)wide[0], (float)wide[1], (float)wide[2], (float)wide[3]};
+    elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {in->dtype == DT_F64 ? (void *)wide : (void *)single, NULL}};
+    return elt_run(&c, row_of(a));
+}
 /* A mask of four bytes an element is read by its lowest byte. */
 static int elt_mask_where(const burn_buf *out, const burn_buf *in, burn_args *a) {
     burn_buf own[3] = {in[0], in[1], in[2]};
@@ -264,6 +271,18 @@ static const cuda_launcher elementwise_launchers[] = {
     {"bitwise_right_shift", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
     {"powf_scalar", elt_power, ROW_STRIDED | ROW_HOST},
     {"powf_scalar_bwd", elt_power, ROW_STRIDED | ROW_HOST},
+    {"leaky_relu", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"leaky_relu_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"elu", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"elu_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"hard_sigmoid", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"hard_sigmoid_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"softplus", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"softplus_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"shrink", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"shrink_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"threshold", elt_numbered, ROW_STRIDED | ROW_HOST},
+    {"threshold_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
     {"mask_where", elt_mask_where, ROW_STRIDED | ROW_HOST},
     {"cast", elt_cast, ROW_STRIDED | ROW_HOST},
     {"adam_step", elt_adam_step, 0},

@@ -66,6 +66,20 @@ pointwise("relu", relu)
 pointwise("gelu", lambda x: damped(x, normal_cdf(x)))
 pointwise("gelu_approximate", lambda x: damped(x, 0.5 * (1.0 + np.tanh(gelu_inner(x)))))
 pointwise("silu", lambda x: damped(x, sigmoid(x)))
+pointwise("hard_swish", lambda x: damped(x, np.clip(x / 6.0 + 0.5, 0.0, 1.0)))
+pointwise("mish", lambda x: damped(x, np.tanh(np.logaddexp(0.0, x))))
+pointwise("softsign", lambda x: np.where(np.isinf(x), np.sign(x), x / (1.0 + np.abs(x))))
+pointwise("tanhshrink", lambda x: x - np.tanh(x))
+
+# Activations with numbers; those that one does not use are `_`.
+pointwise("leaky_relu", lambda x, slope, *_: np.where(x < 0, slope * x, x))
+pointwise("elu", lambda x, alpha, scale, rate, _: np.where(x > 0, scale * x, alpha * np.expm1(rate * x)))
+pointwise("hard_sigmoid", lambda x, alpha, beta, *_: np.clip(alpha * x + beta, 0.0, 1.0))
+pointwise("softplus", lambda x, b, end, *_: np.where(b * x > end, x, np.logaddexp(0.0, b * x) / b))
+pointwise("shrink", lambda x, cut, bias, *_: np.where(np.abs(x) <= cut, 0.0, x - sign(x) * bias))
+pointwise("threshold", lambda x, at, value, *_: np.where(x <= at, value, x))
+pointwise("glu", lambda x, y: x * sigmoid(y))
+pointwise("prelu", lambda x, slope: np.where(x < 0, slope * x, x))
 
 # Unary, numbers.
 pointwise("neg", np.negative)
@@ -80,6 +94,8 @@ pointwise("sub", np.subtract)
 pointwise("mul", np.multiply)
 pointwise("max_pair", np.maximum)
 pointwise("min_pair", np.minimum)
+pointwise("fmod", np.fmod)
+pointwise("hypot", np.hypot)
 pointwise("powf", np.power)
 pointwise("atan2", np.arctan2)
 pointwise("bitwise_and", np.bitwise_and)
@@ -189,6 +205,30 @@ pointwise("erf_bwd", lambda x, g: g * 2.0 / np.sqrt(np.pi) * np.exp(-x * x))
 pointwise("log_sigmoid_bwd", lambda x, g: g * sigmoid(-x))
 pointwise("silu_bwd", lambda x, g: g * (sigmoid(x) + damped(x, sigmoid(x) * sigmoid(-x))))
 pointwise("gelu_bwd", lambda x, g: g * (normal_cdf(x) + damped(x, np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))))
+pointwise("softsign_bwd", lambda x, g: g / np.square(1.0 + np.abs(x)))
+pointwise("hard_swish_bwd", lambda x, g: np.where(x < -3, 0.0, np.where(x > 3, g, g * (x / 3.0 + 0.5))))
+pointwise("prelu_bwd", lambda x, slope, g: np.where(x < 0, slope * g, g))
+pointwise("leaky_relu_bwd", lambda x, g, slope, *_: np.where(x < 0, slope * g, g))
+pointwise("hard_sigmoid_bwd", lambda x, g, a, b, *_: np.where((a * x + b >= 0) & (a * x + b <= 1), a * g, 0.0))
+pointwise("softplus_bwd", lambda x, g, beta, end, *_: np.where(beta * x > end, g, g * sigmoid(beta * x)))
+pointwise("shrink_bwd", lambda x, g, cut, *_: np.where(np.abs(x) <= cut, 0.0, g))
+pointwise("threshold_bwd", lambda x, g, at, *_: np.where(x <= at, 0.0, g))
+
+
+@kernel("mish_bwd")
+def mish_bwd(outs, ins, ints, floats):
+    """Derivative of `x tanh(u)` with `u = log(1 + exp(x))`."""
+    x, g = map(wide, ins)
+    t = np.tanh(np.logaddexp(0.0, x))
+    outs[0][...] = g * (t + damped(x, sigmoid(x) * (1.0 - t * t)))
+
+
+@kernel("elu_bwd")
+def elu_bwd(outs, ins, ints, floats):
+    """Slopes of the two branches, and that at 0."""
+    x, g = map(wide, ins)
+    alpha, scale, rate, at_0 = floats
+    outs[0][...] = g * np.where(x > 0, scale, np.where(x == 0, at_0, alpha * rate * np.exp(rate * x)))
 
 
 @kernel("gelu_approximate_bwd")

@@ -1,0 +1,98 @@
+"""Products and diagonals of matrices and vectors."""
+
+from burn._ops import elementwise as ew
+from burn._ops import matmul, movement
+from burn._ops import reduce as rd
+from burn._ops.registry import FLOAT, NUMERIC, broadcast, check_kind, check_same, check_tensor, number
+from burn.errors import ShapeError
+from burn.linalg.norm import l2_norm
+from burn.tensor.shape import axis_of
+
+__all__ = ["cosine_similarity", "diag", "matvec", "outer", "outer_dim", "trace"]
+
+
+def diag(x):
+    """The main diagonals of matrices: [..., m, n] to [..., min(m, n)]. Mirrors `diag`.
+
+    >>> from burn.tensor import Tensor
+    >>> diag(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [1.0, 4.0]
+    """
+    return movement.diagonal(_matrices("diag", x))
+
+
+def trace(x):
+    """Sums of the main diagonals: [..., m, n] to [..., 1]. Mirrors `trace`."""
+    check_kind("trace", _matrices("trace", x), NUMERIC, "x")
+    return rd.sum_(movement.diagonal(x), x.ndim - 2)
+
+
+def matvec(matrix, vector):
+    """Products of matrices [..., m, n] and vectors [..., n], as [..., m]; leading axes broadcast. Mirrors `matvec`.
+
+    Raises:
+        ShapeError: the vector's rank is not one less, or sizes do not fit.
+    """
+    check_kind("matvec", _matrices("matvec", matrix, "matrix"), NUMERIC, "matrix")
+    check_same("matvec", matrix, check_tensor("matvec", vector, "vector"), "vector")
+    a, b = matrix._dims, vector._dims
+    if len(b) != len(a) - 1 or b[-1] != a[-1]:
+        raise ShapeError(
+            f"[matvec] 'vector' must have shape [..., {a[-1]}] and rank {len(a) - 1} for a matrix of shape {list(a)}, got "
+            f"{list(b)}"
+        )
+    broadcast("matvec", a[:-2], b[:-1], "vector")
+    product = matmul.matmul(matrix, movement.reshape(vector, (*b, 1)))
+    return movement.reshape(product, product._dims[:-1])
+
+
+def outer(lhs, rhs):
+    """Products of all pairs: [..., i] and [..., j] to [..., i, j]; other axes broadcast. Mirrors `outer`."""
+    return _outer("outer", lhs, rhs, -1)
+
+
+def outer_dim(lhs, rhs, dim):
+    """Products of all pairs along an axis, which becomes two: that of lhs, then that of rhs. Mirrors `outer_dim`."""
+    return _outer("outer_dim", lhs, rhs, dim)
+
+
+def _outer(op, lhs, rhs, dim):
+    check_kind(op, check_tensor(op, lhs, "lhs"), NUMERIC, "lhs")
+    check_same(op, lhs, check_tensor(op, rhs, "rhs"), "rhs")
+    if lhs.ndim != rhs.ndim:
+        raise ShapeError(f"[{op}] 'rhs' must have rank {lhs.ndim} like 'lhs', got shapes {lhs.dims()} and {rhs.dims()}")
+    axis = axis_of(dim, lhs.ndim, op)
+    a, b = (*lhs._dims[: axis + 1], 1, *lhs._dims[axis + 1 :]), (*rhs._dims[:axis], 1, *rhs._dims[axis:])
+    broadcast(op, a, b, "rhs")
+    return ew.mul(movement.reshape(lhs, a), movement.reshape(rhs, b))
+
+
+def cosine_similarity(x1, x2, dim, eps=None):
+    """Cosine of the angles between vectors along an axis, kept with size 1. Mirrors `cosine_similarity`.
+
+    Args:
+        eps: norms count as at least this much; the smallest normal number of the dtype if None. A zero vector gives 0,
+            without eps with the gradient 0.
+    """
+    op = "cosine_similarity"
+    check_kind(op, check_tensor(op, x1, "x1"), FLOAT, "x1")
+    check_same(op, x1, check_tensor(op, x2, "x2"), "x2")
+    broadcast(op, x1._dims, x2._dims, "x2")
+    axis = axis_of(dim, x1.ndim, op)
+    low = _TINY.get(x1.dtype.name, 2.0**-126) if eps is None else number(op, x1, eps, "eps")[0]
+    unit = []
+    for x in (x1, x2):
+        norm = l2_norm(x, axis)
+        if eps is None:
+            x = ew.mask_fill(x, ew.equal(norm, 0.0), 0.0)
+        unit.append(ew.div(x, ew.clamp(norm, low, None, op)))
+    return rd.sum_(ew.mul(*unit), axis)
+
+
+_TINY = {"f64": 2.0**-1022, "f16": 2.0**-14}  # of the others 2^-126
+
+
+def _matrices(op, x, name="x"):
+    if check_tensor(op, x, name).ndim < 2:
+        raise ShapeError(f"[{op}] '{name}' must have at least two axes, got shape {list(x._dims)}")
+    return x

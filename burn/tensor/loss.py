@@ -1,0 +1,35 @@
+"""Losses on tensors. Mirrors `burn::tensor::loss`."""
+
+from burn._ops import elementwise as ew
+from burn._ops import reduce as rd
+from burn._ops import softmax
+from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor
+from burn.errors import ShapeError
+
+__all__ = ["cross_entropy_with_logits"]
+
+
+def cross_entropy_with_logits(logits, target_probs):
+    """-sum(target log_softmax(logits)) over the last axis, averaged over all rows. Mirrors `cross_entropy_with_logits`.
+
+    Args:
+        logits: Float tensor [..., classes].
+        target_probs: probabilities of the same shape. Where they are 0, nothing is added, whatever the logit.
+
+    Returns:
+        Tensor [1].
+
+    Raises:
+        ShapeError: the shapes differ.
+    """
+    op = "cross_entropy_with_logits"
+    check_kind(op, check_tensor(op, logits, "logits"), FLOAT, "logits")
+    check_same(op, logits, check_tensor(op, target_probs, "target_probs"), "target_probs")
+    if logits._dims != target_probs._dims:
+        raise ShapeError(
+            f"[{op}] 'target_probs' must have shape {list(logits._dims)} like 'logits', got {list(target_probs._dims)}"
+        )
+    logs = softmax.log_softmax(logits, logits.ndim - 1)
+    logs = ew.mask_fill(logs, ew.equal(target_probs, 0.0), 0.0)
+    rows = rd.sum_(ew.mul(logs, target_probs), logits.ndim - 1)
+    return ew.neg(rd.mean(rows))
