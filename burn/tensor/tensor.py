@@ -36,7 +36,13 @@ __all__ = ["Tensor"]
 
 
 class Tensor(
-    ShapingMethods, SlicingMethods, PatternMethods, MathMethods, SortingMethods, InteropMethods, VectorMethods, ,
+    ShapingMethods,
+    SlicingMethods,
+    PatternMethods,
+    MathMethods,
+    SortingMethods,
+    VectorMethods,
+    InteropMethods,
     core.TensorBase,
 ):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
