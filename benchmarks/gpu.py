@@ -70,6 +70,13 @@ def cases(scale):
         "random uniform 2^28", big, "B", {}, f"Tensor.random([{n}], device=device)",
         f"torch.rand({n}, device='cuda')", 1.0,
     )  # fmt: skip
+    yield "sort axis 1 8192^2", 2 * rows, "B", {"x": (k, k)}, "x.sort_with_indices(1)", "x.sort(1)", 1.0
+    yield "top 10 axis 1 8192^2", rows, "B", {"x": (k, k)}, "x.topk_with_indices(10, 1)", "x.topk(10, 1)", 1.0
+    yield "cumsum axis 1 8192^2", 2 * rows, "B", {"x": (k, k)}, "x.cumsum(1)", "x.cumsum(1)", 1.0
+    yield "cumsum axis 0 8192^2", 2 * rows, "B", {"x": (k, k)}, "x.cumsum(0)", "x.cumsum(0)", 1.0
+    yield "triu 16384^2", 2 * square, "B", s, "x.triu(0)", "x.triu(0)", 1.0
+    yield "elu 2^28", 2 * big, "B", x, "activation.elu(x, 1.0)", "torch.nn.functional.elu(x)", 0.95
+    yield "mish 2^28", 2 * big, "B", x, "activation.mish(x)", "torch.nn.functional.mish(x)", 0.95
     yield "transpose copy 16384^2", 2 * square, "B", s, "x.transpose().contiguous()", "x.t().contiguous()", 1.0
     yield (
         "gather 8192^2", 2 * rows + k * k * 4, "B", {"x": (k, k), "i": (k, (k, k))}, "x.gather(1, i)", "x.gather(1, i)", 1.0,

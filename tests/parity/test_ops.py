@@ -22,7 +22,8 @@ ROWS = {
     "leaky_relu": (function("leaky_relu", 0.02), lambda x: F.leaky_relu(x, 0.02), (X,)),
     "prelu": (function("prelu"), F.prelu, ((2, 3, 4), (3,))),
     "elu": (function("elu", 1.3), lambda x: F.elu(x, 1.3), (X,)),
-    "celu": (function("celu", 1.3), lambda x: F.celu(x, 1.3), (X,)),
+    # PyTorch rounds alpha to float in the gradient: 2 is exact
+    "celu": (function("celu", 2.0), lambda x: F.celu(x, 2.0), (X,)),
     "selu": (function("selu"), F.selu, (X,)),
     "gelu": (function("gelu"), F.gelu, (X,)),
     "gelu_approximate": (function("gelu_approximate"), lambda x: F.gelu(x, approximate="tanh"), (X,)),
