@@ -335,9 +335,19 @@ def alias(TensorBase x, int ctx):
 
 def clone(TensorBase x):
     """Another handle of the same value and the same node."""
-    cdef TensorBase t = tensor_alias(x, x.ctx)
+    return with_context(x, x.ctx)
+
+
+def with_context(TensorBase x, int ctx):
+    """The same value at the same place on the tape, in another autodiff context."""
+    cdef TensorBase t = tensor_alias(x, ctx)
     t.node = x.node
     return t
+
+
+def sole_owner(TensorBase x):
+    """Whether no other tensor and no other library holds x's memory."""
+    return BURN_REFCNT(<void *>x.st) == 1 and not x.st.flags & (ST_BORROWED | ST_EXPORTED)
 
 
 def reinterpret(TensorBase x, int dtype):

@@ -143,6 +143,10 @@ class Tensor(
             dims, dtype.code, device._slot, device._ctx, number(_op, one, fill_value, "fill_value")
         )
 
+    def empty_like(self):
+        """A tensor of undefined content in this shape, dtype and device. Mirrors `Tensor::empty_like`."""
+        return core.empty(self._dims, self._dtype, self._slot, self._ctx)
+
     def zeros_like(self):
         """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`."""
         return self.full_like(0)
@@ -250,6 +254,10 @@ class Tensor(
         """The device, with this tensor's autodiff association."""
         return Device(self._slot, self._ctx)
 
+    def can_mut(self):
+        """Whether nobody else holds this tensor's memory. Mirrors `Tensor::can_mut`."""
+        return core.sole_owner(self)
+
     def dims(self):
         """The sizes as a list. Mirrors `Tensor::dims`."""
         return list(self._dims)
@@ -265,6 +273,30 @@ class Tensor(
         return TensorData._of(np.array(self.numpy(), order="C"), self.dtype)
 
     into_data = try_to_data = try_into_data = to_data
+
+    def to_data_dtype(self, dtype):
+        """The values as TensorData of another dtype. Mirrors `Tensor::to_data_dtype`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Raises:
+            DataError: a value that the dtype cannot represent.
+        """
+        return self.to_data().convert(dtype)
+
+    into_data_dtype = try_to_data_dtype = try_into_data_dtype = to_data_dtype
+    to_data_as = into_data_as = try_to_data_as = try_into_data_as = to_data_dtype
+
+    def to_vec_as(self, dtype):
+        """The values as a flat list, converted to a dtype. Mirrors `Tensor::try_to_vec_as`.
+
+        >>> Tensor([[1.5, 2.0]]).to_vec_as("i32")
+        [1, 2]
+        """
+        return self.to_data().to_vec_as(dtype)
+
+    try_to_vec_as = try_into_vec_as = to_vec_as
 
     def item(self):
         """The only element as a Python number. Mirrors `Tensor::into_scalar`.
@@ -427,6 +459,26 @@ class Tensor(
         if grad._dims != self._dims:
             raise ShapeError(f"[grad_replace] 'grad' must have shape {self.dims()}, got {grad.dims()}")
         _gradients("grad_replace", grads)._replace(self._node_id, grad)
+
+    def with_gradient_checkpointing_strategy(self, strategy):
+        """The same value and graph under another strategy. Mirrors `Tensor::with_gradient_checkpointing_strategy`.
+
+        Args:
+            strategy: "Disabled" or "Balanced".
+
+        Raises:
+            AutodiffError: autodiff is off.
+        """
+        contexts = {"Disabled": 1, "Balanced": 2}
+        if strategy not in contexts:
+            raise ArgumentError(
+                f"[with_gradient_checkpointing_strategy] 'strategy' must be Disabled or Balanced, got {strategy!r}"
+            )
+        if not self._ctx:
+            raise AutodiffError(
+                "[with_gradient_checkpointing_strategy] 'self' must have autodiff on; call autodiff() first"
+            )
+        return core.with_context(self, contexts[strategy])
 
     def gradient_checkpointing_strategy(self):
         """None, "Disabled" or "Balanced". Mirrors `Tensor::gradient_checkpointing_strategy`."""

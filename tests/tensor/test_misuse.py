@@ -7,6 +7,7 @@ from burn import Device, Distribution, DType, Tensor
 from burn.errors import (
     ArgumentError,
     ArgumentTypeError,
+    AutodiffError,
     DataError,
     DeviceError,
     DTypeError,
@@ -195,3 +196,33 @@ assert x.grad(values.sum().backward()).numpy().sum(1).tolist() == [1.0, 1.0, 1.0
 """
     for name in ("I16", "U64", "I64"):
         fresh_python(code.format(name))
+
+
+def test_reading_in_another_dtype():
+    x = T([[1.5, -2.0], [3.0, 0.0]])
+    assert x.to_data_dtype("i32").to_vec() == [1, -2, 3, 0] and x.into_data_as(bool).dtype is DType.Bool
+    assert x.to_vec_as("f64") == [1.5, -2.0, 3.0, 0.0]
+    with pytest.raises(DataError):
+        T([float("nan")]).to_data_dtype("i32")
+    assert x.empty_like().shape == [2, 2] and x.empty_like().dtype is DType.F32
+
+
+def test_strategy_of_a_tensor():
+    x = T([1.0, 2.0]).autodiff().require_grad()
+    y = (x * x).with_gradient_checkpointing_strategy("Balanced")
+    assert y.gradient_checkpointing_strategy() == "Balanced" and x.grad(y.sum().backward()).tolist() == [2.0, 4.0]
+    with pytest.raises(AutodiffError, match=r"\[with_gradient_checkpointing_strategy\]"):
+        T([1.0]).with_gradient_checkpointing_strategy("Balanced")
+    with pytest.raises(ArgumentError, match="Disabled or Balanced"):
+        x.with_gradient_checkpointing_strategy("Always")
+
+
+def test_sole_owner():
+    x = T([1.0, 2.0])
+    assert x.can_mut()
+    y = x.reshape([2, 1])
+    assert not x.can_mut() and not y.can_mut()
+    del y
+    assert x.can_mut()
+    x.numpy()
+    assert not x.can_mut()
