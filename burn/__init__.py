@@ -47,6 +47,7 @@ _LAZY = (
     "module",
     "nn",
     "optim",
+    "signal",
     "store",
     "train",
 )

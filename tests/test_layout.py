@@ -127,8 +127,8 @@ def test_family_has_a_file_everywhere(family, folder):
 
 # Ops that only give another view of their input, or that call other ops: no kernel of their own.
 WITHOUT_KERNEL = {
-    "cat", "expand", "linalg_step", "pad", "permute", "reshape", "roll", "scatter_step", "slice", "slice_assign", "to_device",
-    "unfold",
+    "cat", "expand", "fft_step", "linalg_step", "pad", "permute", "reshape", "roll", "scatter_step", "slice", "slice_assign",
+    "to_device", "unfold",
 }  # fmt: skip
 
 

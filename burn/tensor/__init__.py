@@ -46,9 +46,9 @@ from burn.tensor import module as module  # isort: skip
 
 
 def __getattr__(name):
-    """`burn.tensor.linalg` is `burn.linalg`, as in Burn; it is imported when it is first used."""
-    if name == "linalg":
-        import burn.linalg
+    """`burn.tensor.linalg` is `burn.linalg`, as in Burn, and so is `signal`; they are imported when they are first used."""
+    if name in ("linalg", "signal"):
+        import importlib
 
-        return burn.linalg
+        return importlib.import_module(f"burn.{name}")
     raise AttributeError(f"module 'burn.tensor' has no attribute {name!r}")

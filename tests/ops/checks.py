@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import burn.signal
 import burn.tensor
 from burn.tensor import Tensor
 from tests.cases import BF16, F32, F64, SPECIAL, TOLERANCE, Case, ErrorCase, as_tuple, is_float, widen
@@ -156,7 +157,14 @@ def op_of(name: str) -> str | None:
 
 def find(op: str) -> Any:
     """The public function of an op: a method, an activation, a functional module or a free function, else `None`."""
-    places = (Tensor, burn.tensor.activation, burn.tensor.module, burn.tensor, getattr(burn, "linalg", None))
+    places = (
+        Tensor,
+        burn.tensor.activation,
+        burn.tensor.module,
+        burn.tensor,
+        getattr(burn, "linalg", None),
+        burn.signal,
+    )
     return next((getattr(p, op) for p in places if hasattr(p, op)), None)
 
 

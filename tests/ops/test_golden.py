@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import burn.signal
 import burn.tensor
 from burn.tensor import Tensor
 from tests import golden
@@ -23,6 +24,7 @@ COUNTS = {
     "matmul": 12,
     "edge": 39,
     "linalg": 17,
+    "signal": 10,
 }
 
 # Ops of golden cases, beside those of `PENDING`, that have no place in the API yet.
@@ -84,7 +86,14 @@ KNOWN: dict[str, dict[str, dict[int, Any]]] = {
 }
 
 # Names that Burn's own test program gave to calls on Int tensors and to casts.
-RENAMED = {"int_float": "float", "int_bool": "bool", "float_int": "int", "bool_int": "int", "bool_float": "float"}
+RENAMED = {
+    "stft_istft": "istft",
+    "int_float": "float",
+    "int_bool": "bool",
+    "float_int": "int",
+    "bool_int": "int",
+    "bool_float": "float",
+}
 
 # Order of the arguments, where there are several or some do not come last.
 ORDER = {
@@ -102,6 +111,10 @@ ORDER = {
 SLICES = {"slice.5": "[.., 0..3;-2]"}
 
 CREATION: dict[str, Callable[[dict, Any], Tensor]] = {
+    **{
+        name: lambda a, device, name=name: getattr(burn.signal, name)(a["size"], a["periodic"], device)
+        for name in ("hann_window", "hamming_window", "blackman_window")
+    },
     "triu_mask": lambda a, device: Tensor.triu_mask(a["shape"], a["offset"], device),
     "tril_mask": lambda a, device: Tensor.tril_mask(a["shape"], a["offset"], device),
     "diag_mask": lambda a, device: Tensor.diag_mask(a["shape"], a["offset"], device),
@@ -112,6 +125,8 @@ CREATION: dict[str, Callable[[dict, Any], Tensor]] = {
 
 # Calls whose arguments stand between the tensors, or are options: (function, tensors, arguments) -> result.
 CALLS: dict[str, Callable[[Callable, list, dict], Any]] = {
+    "stft": lambda f, t, a: f(*t, None, burn.signal.StftOptions(**a)),
+    "stft_istft": lambda f, t, a: f(burn.signal.stft(*t, None, o := burn.signal.StftOptions(**a)), None, None, o),
     "cat": lambda f, t, a: f(t, a["dim"]),
     "stack": lambda f, t, a: f(t, a["dim"]),
     "meshgrid": lambda f, t, a: f(t),

@@ -1,0 +1,70 @@
+"""Fourier transforms along an axis. Complex numbers are pairs of real tensors; forward transforms are not scaled, inverse
+ones are divided by the length. Any length is taken, where Burn takes powers of two; they are computed on the host."""
+
+from burn._ops import signal
+from burn._ops.registry import check_tensor
+from burn.errors import ShapeError
+from burn.tensor.shape import axis_of, int_of
+
+__all__ = ["cfft", "irfft", "rfft"]
+
+
+def _length(op, x, axis, n):
+    """The length of the transform: n, or the size of the axis."""
+    n = x._dims[axis] if n is None else int_of(op, "n", n)
+    if n < 1:
+        raise ShapeError(f"[{op}] 'n' must be at least 1, got {n} for shape {list(x._dims)}")
+    return n
+
+
+def rfft(signal_, dim, n=None):
+    """The first half of the spectrum of real samples. Mirrors `rfft`.
+
+    Args:
+        signal_: Float tensor.
+        dim: axis of the samples.
+        n: length of the transform; samples are cut or padded with zeros to it. Default: the size of the axis.
+
+    Returns:
+        (re, im), with n // 2 + 1 bins on the axis.
+
+    >>> from burn.tensor import Tensor
+    >>> [part.tolist() for part in rfft(Tensor([1.0, -1.0]), 0)]
+    [[0.0, 2.0], [0.0, 0.0]]
+    """
+    axis = axis_of(dim, check_tensor("rfft", signal_, "signal").ndim, "rfft")
+    return signal.rfft(signal_, axis, _length("rfft", signal_, axis, n))
+
+
+def irfft(re, im, dim, n=None):
+    """The real samples of a first half of a spectrum. Mirrors `irfft`.
+
+    Args:
+        re, im: Float tensors of one shape; missing bins count as 0, surplus ones are ignored.
+        dim: axis of the bins.
+        n: number of samples. Default: 2 * (bins - 1).
+
+    Returns:
+        Tensor with n samples on the axis.
+    """
+    axis = axis_of(dim, check_tensor("irfft", re, "re").ndim, "irfft")
+    if n is None:
+        n = max(1, 2 * (re._dims[axis] - 1))
+    if re._dims[axis] == 0:
+        raise ShapeError(f"[irfft] 're' must have at least one bin on axis {axis}, got shape {list(re._dims)}")
+    return signal.irfft(re, im, axis, _length("irfft", re, axis, n))
+
+
+def cfft(re, im, dim, n=None):
+    """The spectrum of complex samples. Mirrors `cfft`.
+
+    Args:
+        re, im: Float tensors of one shape.
+        dim: axis of the samples.
+        n: length of the transform. Default: the size of the axis.
+
+    Returns:
+        (re, im), with n bins on the axis.
+    """
+    axis = axis_of(dim, check_tensor("cfft", re, "re").ndim, "cfft")
+    return signal.cfft(re, im, axis, _length("cfft", re, axis, n))
