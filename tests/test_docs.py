@@ -59,3 +59,13 @@ def lacks_table():
 def test_what_cuda_lacks_is_documented():
     text = (ROOT / "docs/cuda.md").read_text()
     assert f"<!-- lacks -->\n{lacks_table()}\n<!-- /lacks -->" in text, f"write this:\n{lacks_table()}"
+
+
+def test_names_that_the_page_gives_exist():
+    text = (ROOT / "docs/names.md").read_text()
+    ours = [line.split("|")[3] for line in text.splitlines() if line.startswith("|")][2:]
+    methods = re.findall(r"`(?:x|Tensor)\.(\w+)", " ".join(ours))
+    assert len(methods) > 40 and not [name for name in methods if not hasattr(burn.Tensor, name)]
+    for path in re.findall(r"`(burn\.[\w.]+)\(", " ".join(ours)):
+        module, name = path.rsplit(".", 1)
+        assert hasattr(importlib.import_module(module), name), path
