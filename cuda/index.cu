@@ -1,27 +1,13 @@
 // Kernels that read and write through index tensors, on the middle axis of [outer, n, inner]. Indices are i32 or i64
 // (`wide`). What only reads checks as it goes; what writes runs `check` first and does nothing if that found one wrong.
 #include "common.cuh"
+#include "words.cuh"
 
 OP(gather, ANY)
 OP(select, ANY)
 OP(scatter, ANY)
 OP(select_assign, ANY)
 
-template <int BYTES> struct word_of { typedef u8 type; };
-template <> struct word_of<2> { typedef unsigned short type; };
-template <> struct word_of<4> { typedef u32 type; };
-template <> struct word_of<8> { typedef u64 type; };
-template <> struct word_of<16> { typedef vec<u32, 4> type; };
-#if DTYPE == DT_F64 || DTYPE == DT_I64 || DTYPE == DT_U64
-#define SIZE 8
-#elif DTYPE == DT_F32 || DTYPE == DT_FLEX32 || DTYPE == DT_I32 || DTYPE == DT_U32 || DTYPE == DT_BOOL_U32
-#define SIZE 4
-#elif DTYPE == DT_F16 || DTYPE == DT_BF16 || DTYPE == DT_I16 || DTYPE == DT_U16
-#define SIZE 2
-#else
-#define SIZE 1
-#endif
-typedef word_of<SIZE>::type E;
 
 __device__ __forceinline__ i64 index_at(const void *idx, i32 wide, i64 i) {
     return wide ? ((const i64 *)idx)[i] : ((const i32 *)idx)[i];

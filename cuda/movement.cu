@@ -1,28 +1,13 @@
-// Kernels that move elements without looking at them: copies between any strides, fills, triangles, integer
-// ranges. The launcher
-// (burn/backend/cuda/launch_movement.h) orders and merges the axes and chooses the widest word that fits both sides.
+// Kernels that move elements without looking at them: copies between any strides, fills, triangles, integer ranges. The
+// launcher (burn/backend/cuda/launch_movement.h) orders and merges the axes and chooses the widest word that fits both sides.
 #include "common.cuh"
+#include "words.cuh"
 
 OP(copy, ANY)
 OP(fill, ANY)
 OP(triangle, ANY)
 OP(arange, INT)
 
-template <int BYTES> struct word_of { typedef u8 type; };
-template <> struct word_of<2> { typedef unsigned short type; };
-template <> struct word_of<4> { typedef u32 type; };
-template <> struct word_of<8> { typedef u64 type; };
-template <> struct word_of<16> { typedef vec<u32, 4> type; };
-#if DTYPE == DT_F64 || DTYPE == DT_I64 || DTYPE == DT_U64
-#define SIZE 8
-#elif DTYPE == DT_F32 || DTYPE == DT_FLEX32 || DTYPE == DT_I32 || DTYPE == DT_U32 || DTYPE == DT_BOOL_U32
-#define SIZE 4
-#elif DTYPE == DT_F16 || DTYPE == DT_BF16 || DTYPE == DT_I16 || DTYPE == DT_U16
-#define SIZE 2
-#else
-#define SIZE 1
-#endif
-typedef word_of<SIZE>::type E;
 #define PER_VECTOR (16 / SIZE)
 
 // Axes of a copy, outermost first, fewer than 2^31 positions in all; steps in words. Division by shape[k] is a

@@ -7,7 +7,6 @@ from burn.device import Device
 from burn.tensor import activation
 from tests.cases import BF16, F16, F32, F64, I8
 from tests.cases.tensors import array, gradients, tensor, threads
-from tests.ops.checks import needs
 
 
 @pytest.fixture(params=["flex", "ndarray"])
@@ -53,7 +52,6 @@ def test_nan_wins_wherever_it_stands(length, dtype, device):
             assert np.isnan(array(values).astype(F64)).all() and (array(where) == position).all()
 
 
-@needs("cummax")
 def test_first_nan_and_running_nan(device):
     x = tensor(np.array([2.0, np.nan, 5.0, np.nan]), device)
     assert np.isnan(array(x.max()))
@@ -122,7 +120,6 @@ def test_repeated_indices_add_up_in_the_gradient(count, device):
         np.testing.assert_allclose(array(added), [0.2, 0, 0.8])
 
 
-@needs("argsort")
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_order_with_nan(sign, device):
     """tt-metal#56626: NaN goes last ascending and first descending, whatever its sign bit."""
@@ -135,7 +132,6 @@ def test_order_with_nan(sign, device):
     assert array(x.argsort_descending(0)).tolist() == [1, 0, 3, 2]
 
 
-@needs("argsort")
 def test_order_is_stable(device):
     x = tensor(np.array([2.0, 1.0, 2.0, 1.0, 2.0]), device)
     assert array(x.argsort(0)).tolist() == [1, 3, 0, 2, 4]

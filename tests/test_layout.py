@@ -213,6 +213,18 @@ def test_cuda_has_the_kernels_of_the_cpu(family):
     assert not set(LACKS) & {name for name, _ in cuda}, "LACKS names a kernel that is there"
 
 
+def test_numbers_that_c_and_python_share_are_equal():
+    from burn.backend import cuda
+    from burn.backend.cuda import errors
+
+    text = (BURN / "backend/cuda/device.h").read_text() + (BURN / "backend/cuda/driver.h").read_text()
+    for name, value in {
+        "CUDA_FIRST_SLOT": cuda.FIRST_SLOT, "CUDA_REFUSED": errors.REFUSED, "CUDA_TOO_LARGE": errors.TOO_LARGE,
+        "CUDA_OUT_OF_MEMORY": errors.OUT_OF_MEMORY,
+    }.items():  # fmt: skip
+        assert int(re.search(rf"\b{name}\b\s*=?\s*\(?(-?\d+)", text)[1]) == value, name
+
+
 def parameters(text):
     """(type, name) of each parameter of a C parameter list."""
     found = []

@@ -6,6 +6,7 @@ import secrets
 import threading
 
 from burn._core import core
+from burn.backend.cuda import FIRST_SLOT as FIRST_GPU
 from burn.device.listing import Devices, DeviceType
 from burn.device.settings import DeviceConfig, DeviceSettings, SettingsBox
 from burn.errors import ArgumentError, AutodiffError, DeviceError
@@ -14,7 +15,6 @@ from burn.tensor.dtype import DType
 __all__ = ["Device", "GradientCheckpointingStrategy"]
 
 PLAIN, AUTODIFF, BALANCED = 0, 1, 2
-FIRST_GPU = 8  # slot of GPU 0
 
 
 class _Generator:

@@ -5,7 +5,7 @@ import math
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
-from burn.errors import ArgumentError, DTypeError, ShapeError
+from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
 from burn.tensor.shape import axis_of, ints_of
 
 
@@ -38,6 +38,14 @@ def _scalar(op):
     method.__name__ = method.__qualname__ = op.name
     method.__doc__ = f"`{base}` with a number. Mirrors `Tensor::{op.name}`."
     return method
+
+
+def _refuse_axis(op, axis):
+    """A reduction of everything was given an axis: the form that takes one is named."""
+    if axis:
+        raise ArgumentTypeError(
+            f"[{op}] takes no 'axis', since it is over all elements, got {axis[0]!r}; use {op}_dim()"
+        )
 
 
 class MathMethods:
@@ -197,8 +205,9 @@ class MathMethods:
 
     # Reductions: without dim the result has shape [1]; with dim the axis is kept with size 1.
 
-    def sum(self):
+    def sum(self, *axis):
         """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
+        _refuse_axis("sum", axis)
         return rd.sum_(self)
 
     def sum_dim(self, dim):
@@ -213,8 +222,9 @@ class MathMethods:
         """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
         return self.sum_dims(dims).squeeze_dims(dims)
 
-    def mean(self):
+    def mean(self, *axis):
         """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
+        _refuse_axis("mean", axis)
         return rd.mean(self)
 
     def mean_dim(self, dim):
@@ -225,8 +235,9 @@ class MathMethods:
         """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
         return _fold(rd.mean, self, dims, "mean_dims")
 
-    def prod(self):
+    def prod(self, *axis):
         """Product of all elements, [1]. Mirrors `Tensor::prod`."""
+        _refuse_axis("prod", axis)
         return rd.prod(self)
 
     def prod_dim(self, dim):
@@ -237,12 +248,14 @@ class MathMethods:
         """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
         return _fold(rd.prod, self, dims, "prod_dims")
 
-    def max(self):
+    def max(self, *axis):
         """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
+        _refuse_axis("max", axis)
         return rd.extremum("max", self, None)
 
-    def min(self):
+    def min(self, *axis):
         """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
+        _refuse_axis("min", axis)
         return rd.extremum("min", self, None)
 
     def max_dim(self, dim):
@@ -289,16 +302,18 @@ class MathMethods:
         """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`."""
         return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
 
-    def any(self):
+    def any(self, *axis):
         """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
+        _refuse_axis("any", axis)
         return rd.any_(self)
 
     def any_dim(self, dim):
         """Whether any element along an axis is true. Mirrors `Tensor::any_dim`."""
         return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
 
-    def all(self):
+    def all(self, *axis):
         """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
+        _refuse_axis("all", axis)
         return rd.all_(self)
 
     def all_dim(self, dim):

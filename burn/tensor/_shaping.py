@@ -35,8 +35,12 @@ class ShapingMethods:
             size *= n
         return mv.reshape(self, (*self._dims[:a], size, *self._dims[b + 1 :]))
 
-    def transpose(self):
+    def transpose(self, *axes):
         """The last two axes exchanged (a view); a vector stays as it is. Mirrors `Tensor::transpose`."""
+        if axes:
+            raise ArgumentTypeError(
+                f"[transpose] takes no 'axes', since it exchanges the last two, got {axes}; use swap_dims() or permute()"
+            )
         return self if self.ndim < 2 else mv.swap(self, self.ndim - 2, self.ndim - 1)
 
     t = transpose

@@ -18,6 +18,7 @@ from burn.errors import (
     NumberOverflowError,
     ShapeError,
 )
+from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._options import options, shape_of
@@ -43,6 +44,7 @@ class Tensor(
     SortingMethods,
     VectorMethods,
     InteropMethods,
+    ForeignNames,
     core.TensorBase,
 ):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.

@@ -463,7 +463,9 @@ API CUresult cuModuleLoadData(CUmod_st **module, const void *image) {
     if (memcmp(image, "BURNEMU", 8)) return INVALID_IMAGE;
     uint64_t bytes;
     memcpy(&bytes, (const char *)image + 8, 8);
-    char path[] = "/tmp/burn-emulated-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    std::string name = std::string(folder && *folder ? folder : P_tmpdir) + "/burn-emulated-XXXXXX";
+    char *path = name.data();
     int file = mkstemp(path);
     if (file < 0 || write(file, (const char *)image + 16, bytes) != (ssize_t)bytes) return INVALID_IMAGE;
     close(file);

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import burn.linalg
 import burn.signal
 import burn.tensor
 from burn.tensor import Tensor
@@ -145,10 +146,6 @@ def check_error(case: ErrorCase, device: Any) -> None:
         assert word in text, text
 
 
-# Ops of Burn that have cases and no place in the API yet; test_coverage asks for an op to be dropped here once it has.
-PENDING: set[str] = set()
-
-
 def op_of(name: str) -> str | None:
     """The op that the name of a case starts with; `None` for operators and indexing."""
     found = re.match(r"([a-z]\w*)(?=\(|:|$)", name)
@@ -162,20 +159,12 @@ def find(op: str) -> Any:
         burn.tensor.activation,
         burn.tensor.module,
         burn.tensor,
-        getattr(burn, "linalg", None),
+        burn.linalg,
         burn.signal,
     )
     return next((getattr(p, op) for p in places if hasattr(p, op)), None)
 
 
 def each(cases: list) -> Any:
-    """Decorator: one test a case, named as the case, without those of pending ops."""
-    present = [c for c in cases if op_of(c.name) not in PENDING]
-    return pytest.mark.parametrize("case", present, ids=lambda case: case.name)
-
-
-def needs(*ops: str) -> Any:
-    """Decorator: skips a test of its own body while one of the ops is pending."""
-    return pytest.mark.skipif(
-        not PENDING.isdisjoint(ops), reason=f"waits for {', '.join(sorted(PENDING.intersection(ops)))}"
-    )
+    """Decorator: one test a case, named as the case."""
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)

@@ -17,7 +17,6 @@ from tests.ops.checks import (
     check_value,
     check_views,
     each,
-    needs,
     run,
 )  # fmt: skip
 
@@ -90,7 +89,6 @@ def test_gradient_of_abs_keeps_nan(device):
     np.testing.assert_array_equal(grad, [np.nan, 0.0, -4.0])
 
 
-@needs("hypot")
 def test_root_corners(device):
     """The gradient of a root at 0 is 0, so that norms and deviations of constants stay finite."""
     np.testing.assert_array_equal(

@@ -7,7 +7,7 @@ from burn.tensor import Int, Tensor
 from tests.cases import F32
 from tests.cases import movement as cases
 from tests.cases.tensors import array, strided, tensor
-from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, needs
+from tests.ops.checks import check_error, check_gradient, check_value, check_views, each
 
 
 @each(cases.CASES)
@@ -46,7 +46,6 @@ def test_copies_of_views(dtype, shape, device):
         )
 
 
-@needs("slice_fill")
 def test_views_share_memory_and_writes_do_not_show(device):
     """A view costs no copy, and what is written through another name is not seen."""
     x = tensor(np.arange(6.0).reshape(2, 3), device)

@@ -6,7 +6,7 @@ import pytest
 from tests.cases import BF16, F16, F32, F64
 from tests.cases import reduce as cases
 from tests.cases.tensors import array, gradients, tensor
-from tests.ops.checks import check_error, check_gradient, check_threads, check_value, check_views, each, needs
+from tests.ops.checks import check_error, check_gradient, check_threads, check_value, check_views, each
 
 
 @each(cases.CASES)
@@ -46,7 +46,6 @@ def test_narrow_integers(name, dtype, values, result, device):
     assert (y.dtype, y.tolist()) == (dtype, [result])
 
 
-@needs("cummax")
 def test_running_extremes(device):
     """NaN stays once seen; a tie sends the gradient to its latest position, a NaN to its own."""
     x = tensor(np.array([2.0, np.nan, 5.0, np.nan]), device)
@@ -56,7 +55,6 @@ def test_running_extremes(device):
     np.testing.assert_array_equal(grad, [3, 0, 4])
 
 
-@needs("cumprod")
 def test_cumulative_product_gradient_with_zeros(device):
     for values in ([2.0, 0.0, 3.0, 4.0], [0.0, 0.0, 2.0], [2.0, 3.0, 0.0]):
         x, weights = np.array(values), np.arange(1.0, len(values) + 1)

@@ -7,7 +7,6 @@ from burn.device import Device
 from burn.tensor import module
 from tests.cases.activation import function
 from tests.cases.tensors import array, gradients, tensor
-from tests.ops.checks import PENDING, op_of
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -92,7 +91,7 @@ def burn_einsum(equation, operands):
     return einsum(equation, operands)
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if op_of(name) not in PENDING])
+@pytest.mark.parametrize("name", ROWS)
 def test_parity(name):
     ours, theirs, shapes = ROWS[name]
     rng = np.random.default_rng(11)

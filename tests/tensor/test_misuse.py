@@ -226,3 +226,20 @@ def test_sole_owner():
     assert x.can_mut()
     x.numpy()
     assert not x.can_mut()
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        (r"use to_device\(\) or cast\(\)", lambda: T(F).to("cuda")),
+        (r"use to_device\(Device.cuda\(\)\)", lambda: T(F).cuda()),
+        (r"use reshape\(\)", lambda: T(F).view(-1)),
+        (r"\[sum\] takes no 'axis'.* got 0; use sum_dim\(\)", lambda: T(F).sum(0)),
+        (r"\[max\] .*use max_dim\(\)", lambda: T(F).max(1)),
+        (r"\[transpose\] .*use swap_dims\(\)", lambda: T(F).transpose(0, 1)),
+        ("has no attribute 'frobnicate'$", lambda: T(F).frobnicate),
+    ],
+)
+def test_habits_of_other_libraries(words, call):
+    with pytest.raises((AttributeError, TypeError), match=words):
+        call()

@@ -71,7 +71,7 @@ def _check(index):
     from burn.backend.cuda import launch
 
     if launch.forked():
-        raise failure(index, -1, "", "", "cuda", 0, [], 0, True, {})
+        raise failure(index, -1, "", "", "cuda", 0, [], 0, True, False, {})
     if index >= launch.count_devices():
         raise DeviceError(
             f"[cuda] 'index' must be below the number of GPUs, {launch.count_devices()}, got {index}; "
@@ -85,6 +85,9 @@ def cuda_slot(index):
 
     Args:
         index: number of the GPU as the driver counts, from 0.
+
+    Returns:
+        The slot, by which the core knows the device.
 
     Raises:
         DeviceError: no PyCUDA, no driver, one that is too old, no such GPU, or a forked child.

@@ -13,7 +13,7 @@ SHOWN = 12
 _poisoned: dict[int, str] = {}
 
 
-def failure(index, code, name, text, what, size, ops, count, forked, memory):
+def failure(index, code, name, text, what, size, ops, count, forked, fatal, memory):
     """The exception for a call that failed.
 
     Args:
@@ -26,6 +26,7 @@ def failure(index, code, name, text, what, size, ops, count, forked, memory):
         ops: the last ops launched since the last good check, oldest first.
         count: how many were launched since then.
         forked: whether this process is a forked child.
+        fatal: whether the context is lost.
         memory: byte counts, when memory ran out.
     """
     device = f"cuda:{index}"
@@ -45,16 +46,12 @@ def failure(index, code, name, text, what, size, ops, count, forked, memory):
     if code == OUT_OF_MEMORY:
         return _out_of_memory(device, what, size, memory)
     reason = f"{name} ({text})" if name else f"error {code}"
-    if _is_fatal(code):
+    if fatal:
         _poisoned[index] = f"{reason} in earlier work"
         return DevicePoisonedError(
             f"[{what}] {device} met {reason}; {_suspects(ops, count)}. The device is lost: restart the process"
         )
     return ExecutionError(f"[{what}] the CUDA driver refused the call on {device}: {reason}; {_remedy(name)}")
-
-
-def _is_fatal(code):
-    return code in (214, 220, 226, 700, 702, 709, 710) or 714 <= code <= 719
 
 
 def _suspects(ops, count):

@@ -133,7 +133,7 @@ cdef int raise_failure(cuda_device *d, int code, const char *what, size_t bytes)
     try:
         set_pending(make_failure(
             d.index, code, text_of(code, True), text_of(code, False), what.decode(), bytes,
-            launched_since_check(d), d.launched - d.checked, cuda_forked,
+            launched_since_check(d), d.launched - d.checked, cuda_forked, d.poisoned,
             {"live": d.live, "spare": spare, "total": total, "reserved": reserved}))
     except BaseException as e:
         set_pending(e)
@@ -206,7 +206,7 @@ def open_device(int index, bint sync_each):
     if devices[index].ctx == NULL:
         rc = cuda_open(index, sync_each)
         if rc:
-            raise make_failure(index, rc, text_of(rc, True), text_of(rc, False), "open", 0, [], 0, cuda_forked, {})
+            raise make_failure(index, rc, text_of(rc, True), text_of(rc, False), "open", 0, [], 0, cuda_forked, False, {})
     return CUDA_FIRST_SLOT + index
 
 
@@ -298,11 +298,6 @@ def usage(int index):
         "live_bytes": d.live, "live_blocks": d.live_blocks, "cached_bytes": d.cached, "cached_blocks": d.cached_blocks,
         "peak_bytes": d.peak, "limit_bytes": d.limit, "reserved_bytes": reserved, "free_bytes": spare, "total_bytes": total,
     }
-
-
-def limit(int index, size_t bytes):
-    """Sets the bound on bytes kept for reuse in front of the driver's pool."""
-    devices[index].limit = bytes
 
 
 def stream(int index):
