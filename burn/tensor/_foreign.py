@@ -18,5 +18,7 @@ class ForeignNames:
     __slots__ = ()
 
     def __getattr__(self, name):
+        if hasattr(type(self), name):  # a property refused: its own words count
+            return object.__getattribute__(self, name)
         hint = f"; use {_NAMES[name]}" if name in _NAMES else ""
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}{hint}", name=name, obj=self)

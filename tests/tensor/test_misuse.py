@@ -238,6 +238,7 @@ def test_sole_owner():
         (r"\[max\] .*use max_dim\(\)", lambda: T(F).max(1)),
         (r"\[transpose\] .*use swap_dims\(\)", lambda: T(F).transpose(0, 1)),
         ("has no attribute 'frobnicate'$", lambda: T(F).frobnicate),
+        (r"must be on a GPU.*to_device\(\)", lambda: T(F).__cuda_array_interface__),
     ],
 )
 def test_habits_of_other_libraries(words, call):
