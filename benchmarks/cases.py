@@ -28,7 +28,10 @@ class Arg:
         shape = tuple(min(size, limit) for size in self.shape)
         if self.below:
             return rng.integers(0, min(self.below, limit), shape).astype(self.dtype or index_dtype)
-        return rng.uniform(self.low, self.high, shape).astype(self.dtype)
+        values = rng.uniform(self.low, self.high, shape)
+        if self.dtype == "bool":
+            return values > 0
+        return values.astype("float32" if self.dtype == "bfloat16" else self.dtype)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Case:
         memory: bytes that must be moved, where that is what limits the case.
         flops: multiplications and additions, where they are.
         sizes: sizes of a training step, which `step()` then runs.
+        within: a case, and how many times burn's own time for that one this case may take.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Case:
     memory: int = 0
     flops: int = 0
     sizes: tuple[int, ...] = ()
+    within: tuple[str, float] | None = None
 
     def statement(self, contender_name):
         """The statement that the contender runs; empty where it has none."""
@@ -66,7 +71,7 @@ class Case:
         rng = np.random.default_rng(0)
         names = dict(contender.names, chain=chain)
         for letter, arg in zip("abc", self.args):
-            names[letter] = contender.tensor(arg.array(rng, limit, contender.index_dtype), arg.tracked)
+            names[letter] = contender.tensor(arg.array(rng, limit, contender.index_dtype), arg.tracked, arg.dtype)
         if self.sizes:
             names["step"] = contender.training_step(*(min(size, limit) for size in self.sizes))
         return names
@@ -91,8 +96,13 @@ def chain(x, y):
 
 M4, M16 = 1 << 22, 1 << 24
 SMALL = (Arg((8,)), Arg((8,)))
+SMALL_FLAGS = (Arg((8,)), Arg((8,)), Arg((8,), "bool"))
+SMALL_MATRIX = (Arg((2, 4)), Arg((4, 2)))
+SMALL_INDEX = (Arg((8,)), Arg((4,), "", below=8))
 TRACKED = tuple(replace(arg, tracked=True) for arg in SMALL)
 SQUARE = Arg((2048, 2048))
+BIG = Arg((4096, 4096))  # 64 MB
+FLAGS = Arg((M4,), "bool")
 INDEX = Arg((2048, 2048), "", below=2048)
 INDEX64 = replace(INDEX, dtype="int64")
 
@@ -118,6 +128,23 @@ def unary(op, ratio=None, torch=None, numpy="", low=-1.0, high=1.0, dtype="float
     )
 
 
+def small(name, burn, torch, args=SMALL, ratio=4):
+    """One operation of one kernel on 8 elements: what a call costs."""
+    return Case(f"{name} 8", "small", args, burn, torch, ratio=ratio)
+
+
+def of_dtype(name, burn, torch, *dtypes, ratio=1.1, size=2):
+    """An operation on 2^22 elements of other dtypes."""
+    args = tuple(Arg((M4,), dtype, 1, 100) for dtype in dtypes)
+    return Case(f"{name} 2^22 {dtypes[0]}", "elementwise", args, burn, torch, ratio=ratio, memory=size * M4)
+
+
+def half(name, statement, torch, args, of, family="elementwise"):
+    """An operation in bf16, held against our own time in f32."""
+    args = tuple(replace(arg, dtype="bfloat16") for arg in args)
+    return Case(f"{name} bf16", family, args, statement, torch, within=(of, 1.25))
+
+
 def reduction(name, burn, torch, numpy, ratio=None):
     """One reduction of a 2048 × 2048 matrix."""
     return Case(f"{name} 2048²", "reduce", (SQUARE,), burn, torch, numpy, ratio, memory=4 * M4)
@@ -131,11 +158,39 @@ def product(name, left, right, ratio, dtype="float32"):
 
 
 SMALL_OPS = [
-    Case("add 8", "elementwise", SMALL, "a + b", "a + b", "a + b", ratio=6),
-    Case("add 8 tracked", "elementwise", TRACKED, "a + b", "a + b", ratio=6),
-    Case("add scalar 8", "elementwise", SMALL, "a + 1.5", "a + 1.5", "a + np.float32(1.5)"),
-    Case("exp 8", "elementwise", SMALL, "a.exp()", "a.exp()", "np.exp(a)"),
-    Case("sum 8", "reduce", SMALL, "a.sum()", "a.sum()", "a.sum()"),
+    Case("add 8", "small", SMALL, "a + b", "a + b", "a + b", ratio=6),
+    small("add tracked", "a + b", "a + b", TRACKED, ratio=6),
+    small("add scalar", "a + 1.5", "a + 1.5"),
+    small("exp", "a.exp()", "a.exp()"),
+    small("clamp", "a.clamp(-0.5, 0.5)", "a.clamp(-0.5, 0.5)"),
+    small("relu", "activation.relu(a)", "torch.relu(a)"),
+    small("less", "a < b", "a < b"),
+    small("equal scalar", "a.equal_scalar(0.5)", "a == 0.5"),
+    small("where", "a.mask_where(c, b)", "torch.where(c, b, a)", SMALL_FLAGS),
+    small("mask_fill", "a.mask_fill(c, 1.0)", "a.masked_fill(c, 1.0)", SMALL_FLAGS),
+    small("cast", "a.cast(f64)", "a.double()"),
+    small("sum", "a.sum()", "a.sum()"),
+    small("mean", "a.mean()", "a.mean()"),
+    small("max", "a.max()", "a.max()"),
+    small("any", "c.any()", "c.any()", SMALL_FLAGS),
+    small("sum_dim", "a.sum_dim(1)", "a.sum(1, keepdim=True)", SMALL_MATRIX),
+    small("argmax", "a.argmax(1)", "a.argmax(1, keepdim=True)", SMALL_MATRIX),
+    small("softmax", "activation.softmax(a, 1)", "torch.softmax(a, 1)", SMALL_MATRIX),
+    small("cumsum", "a.cumsum(1)", "a.cumsum(1)", SMALL_MATRIX),
+    small("sort", "a.sort(1)", "a.sort(1)", SMALL_MATRIX),
+    small("matmul", "a @ b", "a @ b", SMALL_MATRIX),
+    small("select", "a.select(0, b)", "a.index_select(0, b)", SMALL_INDEX),
+    small("gather", "a.gather(0, b)", "a.gather(0, b)", SMALL_INDEX),
+    small("cat", "burn.Tensor.cat([a, b], 0)", "torch.cat([a, b], 0)"),
+    small("flip", "a.flip([0])", "a.flip(0)"),
+    small("roll", "a.roll([3], [0])", "a.roll(3, 0)"),
+    small("pad", "a.pad([(1, 2)], 0.5)", "F.pad(a, (1, 2), value=0.5)"),
+    small("reshape", "a.reshape([4, 2])", "a.reshape(4, 2)", SMALL_MATRIX),
+    small("transpose", "a.transpose()", "a.mT", SMALL_MATRIX),
+    small("narrow", "a.narrow(0, 2, 3)", "a.narrow(0, 2, 3)"),
+    small("index", "a[3]", "a[3]"),
+    small("slice", "a[2:6]", "a[2:6]"),
+    small("zeros", "burn.Tensor.zeros([8], device)", "torch.zeros(8)"),
     Case(
         "20 × (mul, add), sum, backward on 8",
         "graph",
@@ -165,6 +220,37 @@ ELEMENTWISE = [
     unary("leaky_relu", torch="F.leaky_relu(a, 0.1)", burn="activation.leaky_relu(a, 0.1)"),
     unary("sqrt", numpy="np.sqrt(a)", low=0, high=10),
     unary("exp", numpy="np.exp(a)", low=-20, high=20, dtype="float64"),
+    of_dtype("add", "a + b", "a + b", "int32", "int32", size=12),
+    of_dtype("mul", "a * b", "a * b", "int32", "int32", size=12),
+    of_dtype("less", "a < b", "a < b", "int32", "int32", size=9),
+    of_dtype("xor", "a ^ b", "a ^ b", "int32", "int32", size=12),
+    of_dtype("add", "a + b", "a + b", "int64", "int64", size=24),
+    of_dtype("and", "a & b", "a & b", "bool", "bool", size=3),
+    of_dtype("not", "~a", "~a", "bool"),
+    Case("less 2^22", "elementwise", (Arg((M4,)), Arg((M4,))), *["a < b"] * 3, ratio=1.1, memory=9 * M4),
+    Case("equal scalar 2^22", "elementwise", (Arg((M4,)),), *["a == 0.5"] * 3, ratio=1.1, memory=5 * M4),
+    Case(
+        "where 2^22",
+        "elementwise",
+        (Arg((M4,)), Arg((M4,)), FLAGS),
+        "a.mask_where(c, b)",
+        "torch.where(c, b, a)",
+        "np.where(c, b, a)",
+        ratio=1.1,
+        memory=13 * M4,
+    ),
+    Case(
+        "mask_fill 2^22",
+        "elementwise",
+        (Arg((M4,)), FLAGS),
+        "a.mask_fill(b, 1.0)",
+        "a.masked_fill(b, 1.0)",
+        ratio=1.1,
+        memory=9 * M4,
+    ),
+    half("add 2^22", "a + b", "a + b", (Arg((M4,)), Arg((M4,))), "add 2^22"),
+    half("exp 2^22", "a.exp()", "torch.exp(a)", (Arg((M4,), low=-20, high=20),), "exp 2^22"),
+    half("gelu 2^22", "activation.gelu(a)", "F.gelu(a)", (Arg((M4,), low=-5, high=5),), "gelu 2^22"),
     Case(
         "add a row 2048²",
         "elementwise",
@@ -180,6 +266,8 @@ REDUCE = [
     reduction("sum over axis 0", "a.sum_dim(0)", "a.sum(0, keepdim=True)", "a.sum(0)", 1.2),
     reduction("argmax", "a.argmax(1)", "a.argmax(1, keepdim=True)", "a.argmax(1)", 2),
     reduction("max over the last axis", "a.max_dim(1)", "a.amax(1, keepdim=True)", "a.max(1)"),
+    reduction("var", "a.var(1)", "a.var(1, keepdim=True)", "a.var(1, ddof=1)", 1.2),
+    reduction("any over the last axis", "(a > 2.0).any_dim(1)", "(a > 2.0).any(1, keepdim=True)", "(a > 2.0).any(1)"),
     Case(
         "softmax 2048²",
         "softmax",
@@ -223,6 +311,7 @@ MATMUL = [
     product("32 × 128×64 by 64×128", (32, 128, 64), (32, 64, 128), (1.0, 0.9)),
     product("64×784 by 784×512", (64, 784), (784, 512), (1.0, 0.9)),
     product("1024 f64", (1024, 1024), (1024, 1024), 0.75, "float64"),
+    half("matmul 1024", "a @ b", "a @ b", (Arg((1024, 1024)), Arg((1024, 1024))), "matmul 1024", "matmul"),
 ]
 
 MOVEMENT = [
@@ -238,14 +327,46 @@ MOVEMENT = [
     ),
     Case("triu 2048²", "movement", (SQUARE,), "a.triu()", "a.triu()", "np.triu(a)"),
     Case(
-        "roll 2048²",
-        "movement",
-        (SQUARE,),
-        "a.roll([3, -5], [0, 1])",
-        "a.roll([3, -5], [0, 1])",
-        "np.roll(a, (3, -5), (0, 1))",
+        "pad 64 MB", "movement", (BIG,), "a.pad([(1, 1), (2, 2)], 0.5)", "F.pad(a, (2, 2, 1, 1), value=0.5)", ratio=1.1
     ),
-    Case("pad 2048²", "movement", (SQUARE,), "a.pad([(1, 1), (2, 2)], 0.5)", "F.pad(a, (2, 2, 1, 1), value=0.5)"),
+    Case(
+        "pad by reflection 64 MB",
+        "movement",
+        (Arg((1, 4096, 4096)),),
+        "a.pad([(1, 1), (2, 2)], PadMode.Reflect)",
+        "F.pad(a, (2, 2, 1, 1), 'reflect')",
+        ratio=1.1,
+    ),
+    Case(
+        "pad with the edge 64 MB",
+        "movement",
+        (Arg((1, 4096, 4096)),),
+        "a.pad([(1, 1), (2, 2)], PadMode.Edge)",
+        "F.pad(a, (2, 2, 1, 1), 'replicate')",
+        ratio=1.1,
+    ),
+    Case("flip 64 MB", "movement", (BIG,), "a.flip([0, 1])", "a.flip(0, 1)", "np.flip(a).copy()", 1.1, 8 * M16),
+    Case("roll 64 MB", "movement", (BIG,), "a.roll([3, -5], [0, 1])", "a.roll([3, -5], [0, 1])", "", 1.1, 8 * M16),
+    Case(
+        "cat 64 MB",
+        "movement",
+        (Arg((4096, 2048)), Arg((4096, 2048))),
+        "burn.Tensor.cat([a, b], 1)",
+        "torch.cat([a, b], 1)",
+        "np.concatenate([a, b], 1)",
+        1.1,
+        8 * M16,
+    ),
+    Case(
+        "stack 64 MB",
+        "movement",
+        (Arg((4096, 2048)), Arg((4096, 2048))),
+        "burn.Tensor.stack([a, b], 0)",
+        "torch.stack([a, b], 0)",
+        "np.stack([a, b], 0)",
+        1.1,
+        8 * M16,
+    ),
     Case(
         "gather 2048²",
         "index",
@@ -254,6 +375,23 @@ MOVEMENT = [
         "a.gather(1, b)",
         "np.take_along_axis(a, b, 1)",
         ratio=1.2,
+    ),
+    Case(
+        "scatter-add 2048²",
+        "index",
+        (SQUARE, INDEX, SQUARE),
+        "a.scatter(1, b, c, 'Add')",
+        "a.scatter_add(1, b, c)",
+        ratio=1.2,
+    ),
+    Case("argwhere 2^22", "index", (FLAGS,), "a.argwhere()", "torch.argwhere(a)", "np.argwhere(a)", ratio=1.0),
+    Case(
+        "one_hot 2^16 of 64",
+        "index",
+        (Arg((1 << 16,), "int64", below=64),),
+        "a.one_hot(64)",
+        "F.one_hot(a, 64)",
+        ratio=1.0,
     ),
     Case("gather 2048² by int64", "index", (SQUARE, INDEX64), "a.gather(1, b)", "a.gather(1, b)"),
     Case(
@@ -292,7 +430,18 @@ TRAINING = [
     Case("training step 64-32-10, batch 32", "training", (), "step()", "step()", sizes=(64, 32, 10, 32)),
 ]
 
-CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + TRAINING
+SIGNAL = [
+    Case(
+        "rfft 32×2^16",
+        "signal",
+        (Arg((32, 1 << 16)),),
+        "signal.rfft(a, 1)",
+        "torch.fft.rfft(a, dim=1)",
+        ratio=0.9,
+    ),
+]
+
+CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + TRAINING
 FAMILIES = sorted({case.family for case in CASES})
 
 

@@ -267,6 +267,11 @@ def report(rows, best, growth):
                 else ""
             )
             print(f"{word}: {row.case.name}: {row.ratio():.2f} of {row.target:g}{floor}")
+    ours = {row.case.name: row.seconds["burn"] for row in rows if "burn" in row.seconds}
+    for name, base, times in [(row.case.name, *row.case.within) for row in rows if row.case.within]:
+        if name in ours and base in ours:
+            share = ours[name] / ours[base]
+            print(f"{'ok' if share <= times else 'above'}: {name}: {share:.2f} times {base}, may be {times:g}")
 
 
 if __name__ == "__main__":

@@ -39,12 +39,16 @@ class Burn:
             "activation": importlib.import_module("burn.tensor.activation"),
             "normal": burn.tensor.Distribution.Normal(0.0, 1.0),
             "module": importlib.import_module("burn.tensor.module"),
+            "signal": importlib.import_module("burn.signal"),
+            "PadMode": burn.tensor.PadMode,
+            "f64": burn.DType.F64,
+            "device": self.plain,
         }
 
-    def tensor(self, array, tracked):
-        """A tensor that holds a copy of the array."""
+    def tensor(self, array, tracked, dtype):
+        """A tensor that holds a copy of the array; of its dtype, where `dtype` is empty."""
         device = self.autodiff if tracked else self.plain
-        tensor = self.names["burn"].Tensor.from_data(array, device, array.dtype)
+        tensor = self.names["burn"].Tensor.from_data(array, device, dtype or array.dtype)
         return tensor.require_grad() if tracked else tensor
 
     def training_step(self, *sizes):
@@ -69,9 +73,11 @@ class Torch:
         blocks = [torch.zeros(7 << 20) for _ in range(2)]
         del blocks
 
-    def tensor(self, array, tracked):
+    def tensor(self, array, tracked, dtype):
         """A tensor that holds a copy of the array."""
         tensor = self.names["torch"].from_numpy(array.copy())
+        if dtype == "bfloat16":
+            tensor = tensor.bfloat16()
         return tensor.requires_grad_(True) if tracked else tensor
 
     def training_step(self, *sizes):
@@ -89,7 +95,7 @@ class Numpy:
         self.version = np.__version__
         self.names = {"np": np}
 
-    def tensor(self, array, tracked):
+    def tensor(self, array, tracked, dtype):
         """The array itself; NumPy tracks nothing."""
         return array
 
