@@ -4,7 +4,7 @@
 
 One module made of parts, so that the fast path stays inside C:
 storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), rule.pxi (gradient
-programs), tape.pxi (nodes, backward), interop.pxi (buffer protocol, DLPack).
+programs), tape.pxi (nodes, backward), checkpoint.pxi (values computed again), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
 from cpython.object cimport PyObject
@@ -80,6 +80,7 @@ include "op.pxi"
 include "fast.pxi"
 include "rule.pxi"
 include "tape.pxi"
+include "checkpoint.pxi"
 include "interop.pxi"
 
 

@@ -86,7 +86,8 @@ cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     if run_row(op, row, x.dev, &bo, bi, &args):
         return None
     if x.node is not None or y.node is not None:
-        record(op, (x, y), out, None)
+        record(op, (x, y), out, None, HOW_APPLY,
+               (tensor_dims(out), (0,), NO_ARGS) if out.ctx == CTX_BALANCED else None)
     return out
 
 

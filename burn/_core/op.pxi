@@ -6,6 +6,21 @@ cdef enum:
     MAX_INPUTS = 64
     MAX_ATTRS = 32
 
+# How the op of a step on the tape can be run again (checkpoint.pxi).
+cdef enum:
+    HOW_INFER = -1      # an elementwise op on its inputs alone, or on its input and the number in attrs
+    HOW_LOST = 0        # cannot be run again
+    HOW_PLAIN = 1       # elementwise, on the inputs
+    HOW_NUMBER = 2      # elementwise, on the input and the number in attrs
+    HOW_APPLY = 3       # recipe is (shape, ints, floats)
+    HOW_VIEW = 4        # recipe is (shape, strides, offset in the input)
+    HOW_RESHAPE = 5     # recipe is the shape
+    HOW_EXPAND = 6      # recipe is the shape
+
+cdef enum:
+    RECOMPUTE_CHEAP = 1     # Op.recompute: 0 is never
+    RECOMPUTE_PRODUCT = 2
+
 cdef enum:
     OP_ADD, OP_SUB, OP_MUL, OP_TRUEDIV, OP_FLOORDIV, OP_MOD, OP_POW, OP_MATMUL, OP_AND, OP_OR, OP_XOR, OP_LSHIFT, OP_RSHIFT
     OP_NEG, OP_ABS, OP_INVERT
@@ -51,13 +66,14 @@ cdef class Op:
     cdef public object bridge
     cdef public Rule rule
     cdef readonly bint cuts_graph
+    cdef readonly int recompute
     cdef bint is_matmul
     cdef const burn_row **rows[MAX_SLOTS]      # device slot -> rows by dtype, NULL until the first use there
     cdef dict python_kernels
 
     def __init__(self, str name, str family, *, str kernel=None, int kinds=7, int n_in=1, int n_out=1,
                  bint elementwise=False, int out_dtype=-1, int scalar_side=0, bridge=None, rule=None,
-                 bint cuts_graph=False, attrs=(), doc=None):
+                 bint cuts_graph=False, attrs=(), doc=None, int recompute=-1):
         self.name = name
         self.family = family
         self.kernel = name if kernel is None else kernel
@@ -74,6 +90,7 @@ cdef class Op:
         self.doc = doc
         self.python_kernels = {}
         self.is_matmul = family == "matmul"
+        self.recompute = (RECOMPUTE_CHEAP if elementwise else 0) if recompute < 0 else recompute
 
     def __dealloc__(self):
         cdef int i
@@ -102,7 +119,7 @@ cdef class Op:
         ctx = merge_context(self, ins)
         cdef TensorBase out = tensor_empty(dims, n, dtype, first.dev, ctx)
         run_op(self, ins, (out,), ints, floats, attrs)
-        record(self, ins, out, attrs)
+        record(self, ins, out, attrs, HOW_APPLY, (tensor_dims(out), ints, floats) if ctx == CTX_BALANCED else None)
         return out
 
     def apply_many(self, tuple ins, shapes, dtypes, tuple ints=(), tuple floats=(), attrs=None):
@@ -115,7 +132,7 @@ cdef class Op:
             n = read_dims(shape, dims)
             outs.append(tensor_empty(dims, n, dtype, first.dev, ctx))
         run_op(self, ins, tuple(outs), ints, floats)
-        record(self, ins, <TensorBase>outs[0], attrs)
+        record(self, ins, <TensorBase>outs[0], attrs, HOW_LOST)
         return tuple(outs)
 
     def write(self, tuple ins, TensorBase out, tuple ints=(), tuple floats=(), attrs=None):
@@ -129,7 +146,7 @@ cdef class Op:
 
     def record(self, tuple ins, TensorBase out, attrs=None):
         """Puts a step on the tape whose result the caller has written itself."""
-        record(self, ins, out, attrs)
+        record(self, ins, out, attrs, HOW_LOST)
 
     def create(self, shape, int dtype, int dev, int ctx, tuple ints=(), tuple floats=()):
         """Runs an op without inputs."""
@@ -150,30 +167,15 @@ cdef class Op:
             i += 1
         cdef TensorBase out = view_of(x, dims, steps, n, offset)
         if x.node is not None:
-            record(self, (x,), out, attrs)
+            record(self, (x,), out, attrs, HOW_VIEW,
+                   (tensor_dims(out), tuple([steps[i] for i in range(n)]), offset - x.offset) if x.ctx == CTX_BALANCED else None)
         return out
 
     def reshaped(self, TensorBase x, shape):
         """x read with another shape of the same size: a view where the strides allow it, else a copy."""
-        cdef int64_t dims[8]
-        cdef int64_t steps[8]
-        cdef int n = read_dims(shape, dims)
-        cdef TensorBase out
-        if count_of(dims, n) != x.size:
-            raise ShapeError(f"[reshape] 'shape' must hold {x.size} elements, got {list(shape)}")
-        if x.contig or not (x.size > 0 and reshape_strides(x, dims, n, steps)):
-            out = make_contiguous(x)
-            if out is x:
-                out = tensor_alias(x, x.ctx)
-            n = read_dims(shape, out.dims)
-            out.ndim = n
-            steps[0] = out.offset
-            set_contiguous(out)
-            out.offset = steps[0]
-        else:
-            out = view_of(x, dims, steps, n, x.offset)
+        cdef TensorBase out = reshape_to(x, shape)
         if x.node is not None:
-            record(self, (x,), out, None)
+            record(self, (x,), out, None, HOW_RESHAPE, tensor_dims(out) if x.ctx == CTX_BALANCED else None)
         return out
 
     def expanded(self, TensorBase x, shape):
@@ -182,7 +184,7 @@ cdef class Op:
         cdef int n = read_dims(shape, dims)
         cdef TensorBase out = expand_to(x, dims, n)
         if x.node is not None:
-            record(self, (x,), out, None)
+            record(self, (x,), out, None, HOW_EXPAND, tensor_dims(out) if x.ctx == CTX_BALANCED else None)
         return out
 
     def has_kernel(self, int slot, int dtype):
@@ -388,6 +390,27 @@ cdef void trace(Op op, const burn_row *row, burn_buf *outs, burn_buf *ins, burn_
 
 cdef object kernel_missing_dtype(Op op, tuple ins, tuple outs):
     return missing_kernel(op, (<TensorBase>outs[0]).dev, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
+
+
+cdef TensorBase reshape_to(TensorBase x, shape):
+    """x read with another shape of the same size, outside the graph."""
+    cdef int64_t dims[8]
+    cdef int64_t steps[8]
+    cdef int n = read_dims(shape, dims)
+    cdef TensorBase out
+    if count_of(dims, n) != x.size:
+        raise ShapeError(f"[reshape] 'shape' must hold {x.size} elements, got {list(shape)}")
+    if not x.contig and x.size > 0 and reshape_strides(x, dims, n, steps):
+        return view_of(x, dims, steps, n, x.offset)
+    out = make_contiguous(x)
+    if out is x:
+        out = tensor_alias(x, x.ctx)
+    n = read_dims(shape, out.dims)
+    out.ndim = n
+    steps[0] = out.offset
+    set_contiguous(out)
+    out.offset = steps[0]
+    return out
 
 
 cdef TensorBase make_contiguous(TensorBase x):

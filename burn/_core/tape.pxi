@@ -57,6 +57,8 @@ cdef class Node:
     cdef object attrs
     cdef tuple shapes
     cdef TensorBase gacc
+    cdef TensorBase value        # of the output: kept for, or computed again by, rules under Balanced (checkpoint.pxi)
+    cdef object recipe
     cdef int64_t id
     cdef int64_t mark
     cdef int pending
@@ -64,6 +66,11 @@ cdef class Node:
     cdef uint8_t consumed
     cdef uint8_t released
     cdef uint8_t dtype
+    cdef uint8_t how             # how checkpoint.pxi runs the op again
+    cdef uint8_t lazy            # saved inputs, and in bit 3 the output, that checkpoint.pxi provides in the backward pass
+    cdef uint8_t derivable       # the output can be computed again from what this node and its parents hold,
+    cdef uint8_t chain           # by so many ops,
+    cdef uint8_t products        # so many of them products
 
     def __dealloc__(self):
         node_release(self)
@@ -122,6 +129,8 @@ cdef inline void node_release(Node n) noexcept:
     n.sout = None
     n.gacc = None
     n.more_saved = None
+    n.value = None
+    n.recipe = None
     if n.p0 is not None:
         doom(n.p0)
         n.p0 = None
@@ -150,7 +159,7 @@ cdef inline int record2(Op op, TensorBase x, TensorBase y, TensorBase out) excep
     """record for the commonest case: two inputs of the output's shape."""
     cdef Node n
     cdef int uses = 0
-    if op.rule is None or op.rule.function is not None or kind_of(out.dtype) != KIND_FLOAT:
+    if op.rule is None or op.rule.function is not None or kind_of(out.dtype) != KIND_FLOAT or out.ctx == CTX_BALANCED:
         return record(op, (x, y), out, None)
     n = node_new(op, out.dtype)
     n.n_in = 2
@@ -170,8 +179,8 @@ cdef inline int record2(Op op, TensorBase x, TensorBase y, TensorBase out) excep
     return 0
 
 
-cdef int record(Op op, tuple ins, TensorBase out, object attrs) except -1:
-    """Adds a step to the tape when an input is tracked."""
+cdef int record(Op op, tuple ins, TensorBase out, object attrs, int how=HOW_INFER, object recipe=None) except -1:
+    """Adds a step to the tape when an input is tracked; how and recipe say how the step can be run again."""
     cdef Node n
     cdef TensorBase t
     cdef int i, uses = 0, count = len(ins), needed
@@ -204,6 +213,11 @@ cdef int record(Op op, tuple ins, TensorBase out, object attrs) except -1:
         n.more_parents = tuple([(<TensorBase>t).node for t in ins[3:]])
         if uses & 7:
             n.more_saved = tuple([tensor_saved(<TensorBase>t) for t in ins[3:]])
+    if differs or uses & USES_SHAPE:
+        n.shapes = tuple([tensor_dims(<TensorBase>t) for t in ins])
+    out.node = n
+    if out.ctx == CTX_BALANCED:
+        return save_sparingly(n, ins, out, uses, how, recipe)
     if uses & 1:
         n.s0 = tensor_saved(<TensorBase>ins[0])
     if uses & 2 and count > 1:
@@ -212,9 +226,6 @@ cdef int record(Op op, tuple ins, TensorBase out, object attrs) except -1:
         n.s2 = tensor_saved(<TensorBase>ins[2])
     if uses & USES_OUT:
         n.sout = tensor_saved(out)
-    if differs or uses & USES_SHAPE:
-        n.shapes = tuple([tensor_dims(<TensorBase>t) for t in ins])
-    out.node = n
     return 0
 
 
@@ -265,6 +276,8 @@ cdef int step_back(Node n, TensorBase g, dict leaves, list ready) except -1:
     cdef TensorBase r
     cdef object results = None
     cdef int i
+    if n.lazy:
+        provide(n)
     if rule.function is not None:
         results = rule.function(n, publish(g))
     for i in range(n.n_in):

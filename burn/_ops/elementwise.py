@@ -217,7 +217,7 @@ acosh = unary("acosh", FLOAT, "g / sqrt(x * x - 1.0)")
 atanh = unary("atanh", FLOAT, "g / (1.0 - x * x)")
 
 # Activations
-relu = unary("relu", FLOAT, "relu_bwd(x, g)")
+relu = unary("relu", FLOAT, "relu_bwd(out, g)")
 sigmoid = unary("sigmoid", FLOAT, "sigmoid_bwd(out, g)")
 log_sigmoid = unary("log_sigmoid", FLOAT, "log_sigmoid_bwd(x, g)")
 gelu = unary("gelu", FLOAT, "gelu_bwd(x, g)")

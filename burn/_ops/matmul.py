@@ -3,7 +3,7 @@
 from burn._core import core
 from burn._ops.movement import expand, reshape, swap
 from burn._ops.reduce import sum_dims, sum_to_shape
-from burn._ops.registry import NUMERIC, check_kind, check_same, check_tensor, define
+from burn._ops.registry import NUMERIC, PRODUCT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
 
@@ -12,8 +12,8 @@ def _bridge(op, lhs, rhs):
     return matmul(lhs, rhs)
 
 
-_matmul = define("matmul", "matmul", kinds=NUMERIC, n_in=2, bridge=_bridge)
-_linear = define("linear", "matmul", kernel="matmul", kinds=NUMERIC, n_in=3)
+_matmul = define("matmul", "matmul", kinds=NUMERIC, n_in=2, bridge=_bridge, recompute=PRODUCT)
+_linear = define("linear", "matmul", kernel="matmul", kinds=NUMERIC, n_in=3, recompute=PRODUCT)
 core.set_slot("matmul", _matmul)
 
 

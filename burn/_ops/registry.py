@@ -10,6 +10,7 @@ from burn.tensor.dtype import DType, Kind
 OPS = {}
 FLOAT, INT, BOOL = 1, 2, 4
 NUMERIC, ANY = FLOAT | INT, FLOAT | INT | BOOL
+PRODUCT = 2  # Op.recompute of products
 
 
 def define(name, family, **fields):

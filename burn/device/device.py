@@ -225,6 +225,22 @@ class Device:
         """None, "Disabled" or "Balanced"."""
         return (None, GradientCheckpointingStrategy.Disabled, GradientCheckpointingStrategy.Balanced)[self._ctx]
 
+    def with_autodiff_context_from(self, source):
+        """This device with autodiff and checkpointing as another has them. Mirrors `Device::with_autodiff_context_from`.
+
+        Args:
+            source: the device whose autodiff state is taken over.
+
+        Returns:
+            A device.
+
+        Examples:
+            >>> trained = Device.flex().autodiff().gradient_checkpointing()
+            >>> str(Device.ndarray().with_autodiff_context_from(trained).gradient_checkpointing_strategy())
+            'Balanced'
+        """
+        return Device(self._slot, source._ctx)
+
     # Work, randomness, memory
 
     def seed(self, seed):

@@ -274,7 +274,7 @@ class Param:
         if tensor.device != device:
             tensor = tensor.to_device(device).detach()
         if device.is_autodiff() and not tensor.is_autodiff():
-            tensor = tensor.autodiff()
+            tensor = core.cut(tensor, device._ctx)
         if self._load is not None:
             tensor = self._load(tensor)
         param = self.with_value(tensor)
@@ -332,7 +332,7 @@ class Param:
         if self.is_initialized() or len(self._lazy.handles) > 1:
             return None
         lazy = self._lazy
-        device = device.autodiff() if lazy.device.is_autodiff() else device.inner()
+        device = device.with_autodiff_context_from(lazy.device)
         moved = _Lazy(lazy.init, device, lazy.require_grad, lazy.shape, (weakref.ref(lazy), *lazy.sources))
         return Param(self.id, None, self._active, self.kind, moved, self._load, self._save)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer
+from burn._core import core
 from burn.config import ConfigEnum
 from burn.errors import ModuleError
 from burn.module import Param, ParamId
@@ -99,7 +100,7 @@ class Initializer(ConfigEnum):
             # The draw itself is not recorded; only the leaf belongs to the autodiff context.
             value = self._values(shape, fan_in, fan_out, device.inner())
             if device.is_autodiff():
-                value = value.autodiff().set_require_grad(require_grad)
+                value = core.cut(value, device._ctx).set_require_grad(require_grad)
             return value
 
         return Param.uninitialized(ParamId(), draw, device, True, shape)
