@@ -144,7 +144,8 @@ cdef TensorBase value_of(Node n):
             steps[i] = n.recipe[1][i]
         out = view_of(a, dims, steps, rank, a.offset + <int64_t>n.recipe[2])
     elif n.how == HOW_RESHAPE:
-        out = reshape_to(a, n.recipe)
+        rank = read_dims(n.recipe, dims)
+        out = reshaped_value(a, dims, rank)
     else:
         rank = read_dims(n.recipe, dims)
         out = expand_to(a, dims, rank)

@@ -66,6 +66,10 @@ class Op:
     elementwise: bool
     out_dtype: int
     scalar_side: int
+    number: float
+    mask: int
+    with_number: Op | None
+    with_number_left: Op | None
     cuts_graph: bool
     attrs: tuple[str, ...]
     bridge: Callable[..., Any]
@@ -87,7 +91,12 @@ class Op:
         cuts_graph: bool = False,
         attrs: Sequence[str] = (),
         doc: str | None = None,
+        shape: str = "same",
+        number: float = 0.0,
+        mask: int = -1,
     ) -> None: ...
+    def one(self, x: Any) -> Any: ...
+    def two(self, x: Any, y: Any) -> Any: ...
     def __call__(self, x: Any, y: Any = None) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
 

@@ -3,8 +3,9 @@
 """The compiled core: storage, tensor, ops, dispatch and tape. Built once, for plain x86-64; kernels come in per SIMD level.
 
 One module made of parts, so that the fast path stays inside C:
-storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), rule.pxi (gradient
-programs), tape.pxi (nodes, backward), checkpoint.pxi (values computed again), interop.pxi (buffer protocol, DLPack).
+storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), axis.pxi (ops
+along an axis), views.pxi (ops that move elements), rule.pxi (gradient programs), tape.pxi (nodes, backward),
+checkpoint.pxi (values computed again), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
 from cpython.object cimport PyObject
@@ -18,6 +19,16 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, strcmp
 from libc.math cimport isfinite
 from abi cimport *
+
+cdef extern from "Python.h":
+    double PyFloat_AS_DOUBLE(object v) noexcept
+    long long PyLong_AsLongLongAndOverflow(object v, int *over) noexcept   # of an exact int: it cannot fail
+    ctypedef struct PySliceObject:
+        PyObject *start
+        PyObject *stop
+        PyObject *step
+    int PySlice_Unpack(object slice, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t *step) except -1
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t size, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t step) noexcept
 
 cdef extern from "scalar.h" nogil:
     const int DT_SIZE[]
@@ -78,6 +89,8 @@ include "storage.pxi"
 include "tensor.pxi"
 include "op.pxi"
 include "fast.pxi"
+include "axis.pxi"
+include "views.pxi"
 include "rule.pxi"
 include "tape.pxi"
 include "checkpoint.pxi"

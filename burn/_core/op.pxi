@@ -27,9 +27,8 @@ cdef enum:
     OP_LT, OP_LE, OP_EQ, OP_NE, OP_GT, OP_GE     # in the order of Python's rich comparisons
     N_SLOTS
 
-cdef list slot_ops = [None] * N_SLOTS          # operator slot -> op of two tensors (or one)
-cdef list slot_scalar = [None] * N_SLOTS       # operator slot -> op of tensor and number
-cdef list slot_scalar_left = [None] * N_SLOTS  # operator slot -> op of number and tensor
+cdef list slot_ops = [None] * N_SLOTS          # operator slot -> op whose bridge takes any operands
+cdef list slot_kinds = [None] * (3 * N_SLOTS)  # operator slot and kind -> op of two tensors (or one) of that kind
 cdef dict slot_numbers = {
     "add": OP_ADD, "sub": OP_SUB, "mul": OP_MUL, "truediv": OP_TRUEDIV, "floordiv": OP_FLOORDIV, "mod": OP_MOD,
     "pow": OP_POW, "matmul": OP_MATMUL, "and": OP_AND, "or": OP_OR, "xor": OP_XOR, "lshift": OP_LSHIFT,
@@ -49,6 +48,26 @@ cdef bint check_at_once = False                # BURN_CHECK=1: such a call waits
 cdef double GIL_NS = 20000.0                   # estimated work above which a kernel runs without the GIL
 
 
+cdef enum:
+    INDEX_DTYPE = -2        # out_dtype: the device's default Int dtype; -1 is the input's dtype
+
+cdef enum:                  # how the shape of a result follows, for the compiled paths
+    SHAPE_SAME, SHAPE_REDUCED, SHAPE_ROWS, SHAPE_INDICES, SHAPE_PICKED
+
+cdef enum:                  # what the tape keeps as attributes, for the compiled paths
+    ATTR_NONE, ATTR_DIM, ATTR_SCALE, ATTR_FOLD, ATTR_DIM_REVERSE, ATTR_DIM_NUMBER, ATTR_NUMBERS, ATTR_EXPONENT, ATTR_DTYPE
+    ATTR_OTHER
+
+cdef dict shape_rules = {
+    "same": SHAPE_SAME, "reduced": SHAPE_REDUCED, "rows": SHAPE_ROWS, "indices": SHAPE_INDICES, "picked": SHAPE_PICKED,
+}
+cdef dict attr_forms = {
+    (): ATTR_NONE, ("dim",): ATTR_DIM, ("scale",): ATTR_SCALE, ("outer", "n", "inner"): ATTR_FOLD,
+    ("dim", "reverse"): ATTR_DIM_REVERSE, ("dim", "correction"): ATTR_DIM_NUMBER, ("numbers",): ATTR_NUMBERS,
+    ("exponent",): ATTR_EXPONENT, ("from_dtype",): ATTR_DTYPE,
+}
+
+
 @cython.final
 cdef class Op:
     """The record of one operation."""
@@ -63,17 +82,24 @@ cdef class Op:
     cdef readonly bint elementwise
     cdef readonly int out_dtype
     cdef readonly int scalar_side
+    cdef readonly double number
+    cdef readonly int mask
+    cdef public Op with_number
+    cdef public Op with_number_left
     cdef public object bridge
     cdef public Rule rule
     cdef readonly bint cuts_graph
     cdef readonly int recompute
     cdef bint is_matmul
+    cdef int shape_rule
+    cdef int attr_form
     cdef const burn_row **rows[MAX_SLOTS]      # device slot -> rows by dtype, NULL until the first use there
     cdef dict python_kernels
 
     def __init__(self, str name, str family, *, str kernel=None, int kinds=7, int n_in=1, int n_out=1,
                  bint elementwise=False, int out_dtype=-1, int scalar_side=0, bridge=None, rule=None,
-                 bint cuts_graph=False, attrs=(), doc=None, int recompute=-1):
+                 bint cuts_graph=False, attrs=(), doc=None, int recompute=-1, str shape="same", double number=0.0,
+                 int mask=-1):
         self.name = name
         self.family = family
         self.kernel = name if kernel is None else kernel
@@ -91,6 +117,10 @@ cdef class Op:
         self.python_kernels = {}
         self.is_matmul = family == "matmul"
         self.recompute = (RECOMPUTE_CHEAP if elementwise else 0) if recompute < 0 else recompute
+        self.number = number
+        self.mask = mask
+        self.shape_rule = shape_rules[shape]
+        self.attr_form = attr_forms.get(self.attrs, ATTR_OTHER)
 
     def __dealloc__(self):
         cdef int i
@@ -102,9 +132,15 @@ cdef class Op:
 
     def __call__(self, x, y=MISSING):
         """The op on one or two tensors: the compiled path where it fits, the bridge otherwise."""
-        if y is MISSING:
-            return unary(self, x)
-        return binary_op(self, x, y)
+        return unary(self, x) if y is MISSING else two(self, x, y)
+
+    def one(self, x):
+        """The op on one tensor."""
+        return unary(self, x)
+
+    def two(self, x, y):
+        """The op on a tensor and a tensor or number."""
+        return two(self, x, y)
 
     def scalar(self, TensorBase x, double value, int64_t whole):
         """The op on a tensor and a number that the caller has checked and converted."""
@@ -167,16 +203,16 @@ cdef class Op:
             i += 1
         cdef TensorBase out = view_of(x, dims, steps, n, offset)
         if x.node is not None:
-            record(self, (x,), out, attrs, HOW_VIEW,
-                   (tensor_dims(out), tuple([steps[i] for i in range(n)]), offset - x.offset) if x.ctx == CTX_BALANCED else None)
+            record_view(self, x, out, attrs)
         return out
 
     def reshaped(self, TensorBase x, shape):
         """x read with another shape of the same size: a view where the strides allow it, else a copy."""
-        cdef TensorBase out = reshape_to(x, shape)
-        if x.node is not None:
-            record(self, (x,), out, None, HOW_RESHAPE, tensor_dims(out) if x.ctx == CTX_BALANCED else None)
-        return out
+        cdef int64_t dims[8]
+        cdef int n = read_dims(shape, dims)
+        if count_of(dims, n) != x.size:
+            raise ShapeError(f"[reshape] 'shape' must hold {x.size} elements, got {list(shape)}")
+        return reshape_to(self, x, dims, n)
 
     def expanded(self, TensorBase x, shape):
         """x with axes of size 1 (and new leading axes) repeated without a copy."""
@@ -392,27 +428,6 @@ cdef object kernel_missing_dtype(Op op, tuple ins, tuple outs):
     return missing_kernel(op, (<TensorBase>outs[0]).dev, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
 
 
-cdef TensorBase reshape_to(TensorBase x, shape):
-    """x read with another shape of the same size, outside the graph."""
-    cdef int64_t dims[8]
-    cdef int64_t steps[8]
-    cdef int n = read_dims(shape, dims)
-    cdef TensorBase out
-    if count_of(dims, n) != x.size:
-        raise ShapeError(f"[reshape] 'shape' must hold {x.size} elements, got {list(shape)}")
-    if not x.contig and x.size > 0 and reshape_strides(x, dims, n, steps):
-        return view_of(x, dims, steps, n, x.offset)
-    out = make_contiguous(x)
-    if out is x:
-        out = tensor_alias(x, x.ctx)
-    n = read_dims(shape, out.dims)
-    out.ndim = n
-    steps[0] = out.offset
-    set_contiguous(out)
-    out.offset = steps[0]
-    return out
-
-
 cdef TensorBase make_contiguous(TensorBase x):
     if x.contig:
         return x
@@ -498,9 +513,9 @@ cdef int merge_context(Op op, tuple ins) except -1:
     return ctx
 
 
-def make_scalar(int dtype, int dev, int ctx, double value, int64_t whole):
-    """A tensor of shape [1] that holds one number: value for Float dtypes, whole for the others."""
-    return scalar_tensor(dtype, dev, ctx, value, whole)
+def make_scalar(int dtype, int dev, int ctx, double value, int64_t whole, int ndim=1):
+    """A tensor of ndim axes of size 1 that holds one number: value for Float dtypes, whole for the others."""
+    return scalar_tensor(dtype, dev, ctx, value, whole, ndim)
 
 
 def read_scalar(TensorBase x, int64_t at):
@@ -526,11 +541,17 @@ cdef Op fill_op = None
 cdef Op add_op = None
 
 
-def set_slot(str operator, Op op, Op scalar=None, Op scalar_left=None):
-    """Binds a Python operator to the ops that carry it out."""
-    slot_ops[slot_numbers[operator]] = op
-    slot_scalar[slot_numbers[operator]] = scalar
-    slot_scalar_left[slot_numbers[operator]] = scalar_left
+def set_slot(str operator, Op op, dict by_kind=None):
+    """Binds a Python operator to the op that carries it out; by_kind names others for tensors of some kinds."""
+    cdef int slot = slot_numbers[operator], i
+    slot_ops[slot] = op
+    for i in range(3):
+        slot_kinds[3 * slot + i] = op if by_kind is None else by_kind.get(1 << i, op)
+
+
+def set_index_dtype(int slot, int dtype):
+    """The dtype of positions that ops find on a device: its default Int dtype."""
+    index_dtype_of[slot] = dtype
 
 
 def set_core_ops(Op copy, Op fill, Op add):

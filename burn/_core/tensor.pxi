@@ -137,13 +137,13 @@ cdef class TensorBase:
         return self
 
     def __neg__(self):
-        return unary(<Op>slot_ops[OP_NEG], self)
+        return unary_slot(OP_NEG, self)
 
     def __abs__(self):
-        return unary(<Op>slot_ops[OP_ABS], self)
+        return unary_slot(OP_ABS, self)
 
     def __invert__(self):
-        return unary(<Op>slot_ops[OP_INVERT], self)
+        return unary_slot(OP_INVERT, self)
 
     def __richcmp__(self, other, int which):
         return binary(OP_LT + which, self, other)

@@ -39,7 +39,7 @@ def _bridge2(op, x, y):
             check_kind(op.name, y, op.kinds)
             left = OPS.get(op.name + "_scalar_left")
             if left is None:
-                return op(core.make_scalar(y._dtype, y._slot, 0, *number(op.name, y, x)).reshape([1] * y.ndim), y)
+                return op(core.make_scalar(y._dtype, y._slot, 0, *number(op.name, y, x), y.ndim), y)
             return left.scalar(y, *number(op.name, y, x))
         check_tensor(op.name, x)
     check_kind(op.name, x, op.kinds)
@@ -47,7 +47,7 @@ def _bridge2(op, x, y):
         value = number(op.name, x, y)
         scalar = OPS.get(op.name + "_scalar")
         if scalar is None:
-            return op(x, core.make_scalar(x._dtype, x._slot, 0, *value).reshape([1] * x.ndim))
+            return op(x, core.make_scalar(x._dtype, x._slot, 0, *value, x.ndim))
         return scalar.scalar(x, *value)
     check_kind(op.name, y, op.kinds, "other")
     check_same(op.name, x, y)
@@ -101,6 +101,10 @@ def scalar(name, base, grad=None, *, side=1):
         name, "elementwise", kernel=b.kernel, kinds=b.kinds, elementwise=True, out_dtype=b.out_dtype, scalar_side=side,
         bridge=_bridge_scalar, cuts_graph=grad is None,
     )  # fmt: skip
+    if side > 0:
+        b.with_number = op
+    else:
+        b.with_number_left = op
     if grad is not None:
         _RULES.append((op, (grad,), ("x",)))
     return op
@@ -113,6 +117,9 @@ def numbered(name):
     op.rule = python_rule(lambda node, g: (back.apply((node.saved(0), g), g._dims, g._dtype, (), node.attrs),), ["0"])
 
     def run(x, *numbers, caller=name):
+        out = core.numbered(op, x, numbers)
+        if out is not None:
+            return out
         check_kind(caller, check_tensor(caller, x), FLOAT)
         floats = (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
         return op.apply((x,), x._dims, x._dtype, (), floats, floats)
@@ -182,6 +189,7 @@ fmod_scalar = scalar("fmod_scalar", "fmod", "g")
 sub_scalar_left = scalar("sub_scalar_left", "sub", "-g", side=-1)
 div_scalar_left = scalar("div_scalar_left", "div", "-(g * out / x)", side=-1)
 OPS["add_scalar_left"], OPS["mul_scalar_left"] = add_scalar, mul_scalar
+add.with_number_left, mul.with_number_left = add_scalar, mul_scalar
 max_pair_scalar = scalar("max_pair_scalar", "max_pair", "mask_where(g, lower(x, s), zeros())")
 min_pair_scalar = scalar("min_pair_scalar", "min_pair", "mask_where(g, greater(x, s), zeros())")
 
@@ -266,9 +274,9 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
     scalar(f"bitwise_{_name}_scalar", "bitwise_" + _name)
 
 # Ops with their own arguments
-_mask_where = define("mask_where", "elementwise", kinds=ANY, n_in=3, elementwise=True)
+_mask_where = define("mask_where", "elementwise", kinds=ANY, n_in=3, elementwise=True, mask=1)
 _clamp = define("clamp", "elementwise", kinds=NUMERIC, n_in=3, elementwise=True)
-_cast = define("cast", "elementwise", kinds=ANY, elementwise=True)
+_cast = define("cast", "elementwise", kinds=ANY, elementwise=True, attrs=("from_dtype",))
 _powf_scalar = define("powf_scalar", "elementwise", kinds=FLOAT, elementwise=True, attrs=("exponent",))
 _powf_scalar_bwd = define("powf_scalar_bwd", "elementwise", kinds=FLOAT, n_in=2, elementwise=True, cuts_graph=True)
 _adam_step = define("adam_step", "elementwise", kinds=FLOAT, n_in=4, n_out=3, elementwise=True, cuts_graph=True)
@@ -293,6 +301,9 @@ for _op, _grads, _inputs in _RULES:
 
 def mask_where(x, mask, value, name="mask_where"):
     """value where mask is true, x elsewhere; the three broadcast."""
+    out = core.mixed(_mask_where, x, mask, value)
+    if out is not None:
+        return out
     check_tensor(name, x)
     check_kind(name, check_tensor(name, mask, "mask"), BOOL, "mask")
     check_same(name, x, check_tensor(name, value, "value"), "value")
@@ -304,13 +315,20 @@ def mask_where(x, mask, value, name="mask_where"):
 
 def mask_fill(x, mask, value, name="mask_fill"):
     """A number where mask is true, x elsewhere."""
+    out = core.mixed(_mask_where, x, mask, value)
+    if out is not None:
+        return out
     check_tensor(name, x)
-    fill = core.make_scalar(x._dtype, x._slot, 0, *number(name, x, value, "value")).reshape([1] * x.ndim)
+    fill = core.make_scalar(x._dtype, x._slot, 0, *number(name, x, value, "value"), x.ndim)
     return mask_where(x, mask, fill, name)
 
 
 def clamp(x, low, high, name="clamp"):
     """x limited to low..high; NaN stays NaN."""
+    if type(low) is type(high) is float and low <= high or type(low) is type(high) is int and low <= high:
+        out = core.mixed(_clamp, x, low, high)
+        if out is not None:
+            return out
     check_kind(name, check_tensor(name, x), NUMERIC)
     if x._kind == FLOAT:
         low = float("-inf") if low is None else low
@@ -323,7 +341,7 @@ def clamp(x, low, high, name="clamp"):
     if low > high:
         raise ArgumentError(f"[{name}] 'min' must not exceed 'max', got {low} and {high}")
     ends = [
-        core.make_scalar(x._dtype, x._slot, 0, *number(name, x, v, which)).reshape([1] * x.ndim)
+        core.make_scalar(x._dtype, x._slot, 0, *number(name, x, v, which), x.ndim)
         for v, which in ((low, "min"), (high, "max"))
     ]
     return _clamp.apply((x, *ends), x._dims, x._dtype)
@@ -333,11 +351,19 @@ def cast(x, dtype):
     """x in another dtype; the kind follows."""
     if dtype.code == x._dtype:
         return x
-    return _cast.apply((x,), x._dims, dtype.code, (), (), x._dtype)
+    out = core.converted(_cast, x, dtype.code)
+    return out if out is not None else _cast.apply((x,), x._dims, dtype.code, (), (), x._dtype)
+
+
+_EXACT = (1.0, 2.0, -1.0, -2.0)
 
 
 def powf_scalar(x, exponent):
     """x to a power; whole exponents take the exact forms."""
+    if type(exponent) is float and exponent not in _EXACT:
+        out = core.numbered(_powf_scalar, x, (exponent,))
+        if out is not None:
+            return out
     check_kind("powf_scalar", check_tensor("powf_scalar", x), FLOAT)
     p = number("powf_scalar", x, exponent, "value")[0]
     if p == 1.0:
@@ -373,4 +399,4 @@ for _slot, _op in {
     "add": add, "sub": sub, "mul": mul, "neg": neg, "abs": abs_, "mod": remainder, "lt": lower, "le": lower_equal, "eq": equal,
     "ne": not_equal, "gt": greater, "ge": greater_equal,
 }.items():  # fmt: skip
-    core.set_slot(_slot, _op, OPS.get(_op.name + "_scalar"), OPS.get(_op.name + "_scalar_left"))
+    core.set_slot(_slot, _op)

@@ -12,8 +12,8 @@ from burn._ops.rule import python_rule
 from burn.errors import ArgumentError, DeviceError, DTypeError, ShapeError
 from burn.tensor.dtype import DType
 
-_gather = define("gather", "index", kinds=ANY, n_in=2, attrs=("dim",))
-_select = define("select", "index", kinds=ANY, n_in=2, attrs=("dim",))
+_gather = define("gather", "index", kinds=ANY, n_in=2, attrs=("dim",), shape="indices")
+_select = define("select", "index", kinds=ANY, n_in=2, attrs=("dim",), shape="picked")
 _scatter = define("scatter", "index", kinds=ANY, n_in=2, cuts_graph=True)
 _select_assign = define("select_assign", "index", kinds=ANY, n_in=2, cuts_graph=True)
 # The steps that the tape sees: the kernels above write into a copy of the target.

@@ -69,7 +69,7 @@ def _pow(op, x, y):
     return x.powi(y) if x._kind == INT else x.powf(y.cast(x.dtype) if y._kind == INT else y)
 
 
-def _by_kind(word):
+def _kind_of_first(word):
     def bridge(op, x, y):
         first = x if _is_tensor(x) else y
         if first._kind == BOOL:
@@ -89,15 +89,21 @@ def _shift(word):
 
 _div_float = define("truediv", "elementwise", kernel="div", kinds=FLOAT, n_in=2, elementwise=True, bridge=_truediv)
 _div_float.rule = ew.div.rule
-core.set_slot("truediv", _div_float, ew.div_scalar, ew.div_scalar_left)
-for _slot, _bridge in {
-    "floordiv": _floordiv, "pow": _pow, "and": _by_kind("and"), "or": _by_kind("or"), "xor": _by_kind("xor"),
-    "lshift": _shift("left"), "rshift": _shift("right"),
-}.items():  # fmt: skip
-    core.set_slot(_slot, core.Op("operator " + _SYMBOLS[_slot], "elementwise", n_in=2, bridge=_bridge))
+core.set_slot("truediv", _div_float, {FLOAT: ew.div})
+for _slot, _bridge, _by_kind in (
+    ("floordiv", _floordiv, None),
+    ("pow", _pow, {FLOAT: ew.powf, INT: ew.powi}),
+    ("and", _kind_of_first("and"), {INT: OPS["bitwise_and"], BOOL: ew.bool_and}),
+    ("or", _kind_of_first("or"), {INT: OPS["bitwise_or"], BOOL: ew.bool_or}),
+    ("xor", _kind_of_first("xor"), {INT: OPS["bitwise_xor"], BOOL: ew.bool_xor}),
+    ("lshift", _shift("left"), {INT: OPS["bitwise_left_shift"]}),
+    ("rshift", _shift("right"), {INT: OPS["bitwise_right_shift"]}),
+):
+    core.set_slot(_slot, core.Op("operator " + _SYMBOLS[_slot], "elementwise", n_in=2, bridge=_bridge), _by_kind)
 core.set_slot(
     "invert",
     core.Op(
         "operator ~", "elementwise", bridge=lambda op, x: (ew.bool_not if x._kind == BOOL else OPS["bitwise_not"])(x)
     ),
+    {INT: OPS["bitwise_not"], BOOL: ew.bool_not},
 )

@@ -10,18 +10,26 @@ from burn._ops.rule import compile_rule, python_rule
 from burn.errors import ShapeError
 from burn.tensor.dtype import DType
 
-_sum = define("sum", "reduce", kinds=NUMERIC)
-_mean = define("mean", "reduce", kinds=NUMERIC)
-_prod = define("prod", "reduce", kinds=NUMERIC)
-_max = define("max", "reduce", kinds=NUMERIC)
-_min = define("min", "reduce", kinds=NUMERIC)
-_argmax = define("argmax", "reduce", kinds=NUMERIC, cuts_graph=True)
-_argmin = define("argmin", "reduce", kinds=NUMERIC, cuts_graph=True)
-_max_with_indices = define("max_with_indices", "reduce", kinds=NUMERIC, n_out=2)
-_min_with_indices = define("min_with_indices", "reduce", kinds=NUMERIC, n_out=2)
-_any = define("any", "reduce", kinds=ANY, cuts_graph=True)
-_all = define("all", "reduce", kinds=ANY, cuts_graph=True)
-_var = define("var", "reduce", kinds=FLOAT)
+INDEX = -2  # out_dtype: the device's default Int dtype, which positions have
+
+
+def _reduction(name, kinds, **fields):
+    return define(name, "reduce", kinds=kinds, shape="reduced", **fields)
+
+
+_sum = _reduction("sum", NUMERIC)
+_mean = _reduction("mean", NUMERIC, attrs=("scale",))
+_prod = _reduction("prod", NUMERIC, attrs=("dim",))
+_max = _reduction("max", NUMERIC)
+_min = _reduction("min", NUMERIC)
+_argmax = _reduction("argmax", NUMERIC, cuts_graph=True, out_dtype=INDEX)
+_argmin = _reduction("argmin", NUMERIC, cuts_graph=True, out_dtype=INDEX)
+_max_with_indices = _reduction("max_with_indices", NUMERIC, n_out=2)
+_min_with_indices = _reduction("min_with_indices", NUMERIC, n_out=2)
+_any = _reduction("any", ANY, cuts_graph=True, out_dtype=DType.Bool.code)
+_all = _reduction("all", ANY, cuts_graph=True, out_dtype=DType.Bool.code)
+_var = _reduction("var", FLOAT, number=1.0, attrs=("dim", "correction"))
+_var_bias = _reduction("var_bias", FLOAT, kernel="var", attrs=("dim", "correction"))
 
 
 def fold(dims, axis):
@@ -37,6 +45,9 @@ def reduced(dims, axis):
 
 
 def _run(op, x, axis, code=None, attrs=None, floats=()):
+    out = core.along(op, x, axis)
+    if out is not None:
+        return out
     dims = x._dims
     return op.apply((x,), reduced(dims, axis), x._dtype if code is None else code, fold(dims, axis), floats, attrs)
 
@@ -142,12 +153,13 @@ def all_(x, axis=None):
 
 
 def var(x, axis, correction, name="var"):
-    """Variance along an axis, divided by n - correction."""
+    """Variance along an axis, divided by n - correction, which is 1 or 0."""
     _check(name, x, FLOAT)
     n = x._dims[axis]
     if n == 0:
         raise ShapeError(f"[{name}] 'self' must not be empty along axis {axis}, got shape {list(x._dims)}")
-    return _run(_var, x, axis, attrs=(axis, correction), floats=(float(correction),))
+    op = _var if correction else _var_bias
+    return _run(op, x, axis, attrs=(axis, op.number), floats=(op.number,))
 
 
 def _prod_bwd(node, g):
@@ -195,4 +207,4 @@ _mean.rule = compile_rule(("expand(g * s)",), ("x",), ew.OPS)
 _prod.rule = python_rule(_prod_bwd, ["0"])
 _max_with_indices.rule = python_rule(_extremum_bwd, ["shape"])
 _min_with_indices.rule = python_rule(_extremum_bwd, ["shape"])
-_var.rule = python_rule(_var_bwd, ["0"])
+_var.rule = _var_bias.rule = python_rule(_var_bwd, ["0"])

@@ -6,10 +6,10 @@ from burn._ops.reduce import _index_dtypes, fold
 from burn._ops.registry import NUMERIC, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
 
-_cumsum = define("cumsum", "scan", kinds=NUMERIC)
-_cumprod = define("cumprod", "scan", kinds=NUMERIC)
-_cummax = define("cummax", "scan", kinds=NUMERIC)
-_cummin = define("cummin", "scan", kinds=NUMERIC)
+_cumsum = define("cumsum", "scan", kinds=NUMERIC, attrs=("dim", "reverse"))
+_cumprod = define("cumprod", "scan", kinds=NUMERIC, attrs=("dim", "reverse"))
+_cummax = define("cummax", "scan", kinds=NUMERIC, attrs=("dim", "reverse"))
+_cummin = define("cummin", "scan", kinds=NUMERIC, attrs=("dim", "reverse"))
 
 
 def _run(op, x, axis, reverse=False):

@@ -1,11 +1,12 @@
 """Softmax and log-softmax over one axis, one pass a row."""
 
+from burn._core import core
 from burn._ops.reduce import fold
 from burn._ops.registry import FLOAT, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
 
-_softmax = define("softmax", "softmax", kinds=FLOAT)
-_log_softmax = define("log_softmax", "softmax", kinds=FLOAT)
+_softmax = define("softmax", "softmax", kinds=FLOAT, attrs=("outer", "n", "inner"))
+_log_softmax = define("log_softmax", "softmax", kinds=FLOAT, attrs=("outer", "n", "inner"))
 _softmax_bwd = define("softmax_bwd", "softmax", kinds=FLOAT, n_in=2, cuts_graph=True)
 _log_softmax_bwd = define("log_softmax_bwd", "softmax", kinds=FLOAT, n_in=2, cuts_graph=True)
 

@@ -9,14 +9,14 @@ import math
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.movement import contiguous, swap, zeros
-from burn._ops.reduce import _index_dtypes, _refuse_empty
+from burn._ops.reduce import INDEX, _index_dtypes, _refuse_empty
 from burn._ops.registry import FLOAT, NUMERIC, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
 
-_sort = define("sort", "sort", kinds=NUMERIC, n_out=2)
-_sort_values = define("sort_values", "sort", kinds=NUMERIC)
-_argsort = define("argsort", "sort", kinds=NUMERIC, cuts_graph=True)
+_sort = define("sort", "sort", kinds=NUMERIC, n_out=2, shape="rows")
+_sort_values = define("sort_values", "sort", kinds=NUMERIC, shape="rows")
+_argsort = define("argsort", "sort", kinds=NUMERIC, cuts_graph=True, shape="rows", out_dtype=INDEX)
 
 VALUES, INDICES, BOTH = 1, 2, 3
 

@@ -30,7 +30,7 @@ class _Entry:
 
     def __init__(self, name, slot, text, int_dtype, generator):
         self.name, self.slot, self.text, self.generator = name, slot, text, generator
-        self.box = SettingsBox(DeviceSettings(DType.F32, int_dtype, DType.Bool))
+        self.box = SettingsBox(slot, DeviceSettings(DType.F32, int_dtype, DType.Bool))
 
 
 _HOST = {

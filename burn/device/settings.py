@@ -3,6 +3,7 @@
 import dataclasses
 import threading
 
+from burn._core import core
 from burn.errors import DeviceError
 from burn.tensor.dtype import DType
 
@@ -63,8 +64,9 @@ class DeviceConfig:
 class SettingsBox:
     """The settings of one hardware device, fixed by the first configure or the first tensor."""
 
-    def __init__(self, defaults):
-        self.value, self.defaults, self.lock, self.fixed = defaults, defaults, threading.Lock(), False
+    def __init__(self, slot, defaults):
+        self.slot, self.value, self.defaults, self.lock, self.fixed = slot, defaults, defaults, threading.Lock(), False
+        core.set_index_dtype(slot, defaults.int_dtype.code)
 
     def configure(self, device, config):
         """Fixes the settings, once."""
@@ -83,3 +85,4 @@ class SettingsBox:
                     "tensor (or an earlier configure) locks them: configure before creating tensors, or pass a dtype"
                 )
             self.value, self.fixed = DeviceSettings(*wanted), True
+            core.set_index_dtype(self.slot, self.value.int_dtype.code)

@@ -2,6 +2,7 @@
 
 import math
 
+from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
@@ -9,9 +10,14 @@ from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
 from burn.tensor.shape import axis_of, ints_of
 
 
+along = core.along  # the compiled path of ops along an axis; None where it does not fit
+
+
 def _unary(op, text):
+    run = op.one
+
     def method(self):
-        return op(self)
+        return run(self)
 
     method.__name__ = method.__qualname__ = op.name
     method.__doc__ = f"{text} Result in the same shape. Mirrors `Tensor::{op.name}`."
@@ -19,8 +25,10 @@ def _unary(op, text):
 
 
 def _binary(op, text):
+    run = op.two
+
     def method(self, other):
-        return op(self, other)
+        return run(self, other)
 
     method.__name__ = method.__qualname__ = op.name
     method.__doc__ = (
@@ -32,7 +40,8 @@ def _binary(op, text):
 
 def _scalar(op):
     def method(self, value):
-        return op.bridge(op, self, value)
+        out = core.with_number(op, self, value)
+        return op.bridge(op, self, value) if out is None else out
 
     base = op.name.removesuffix("_scalar")
     method.__name__ = method.__qualname__ = op.name
@@ -207,12 +216,16 @@ class MathMethods:
 
     def sum(self, *axis):
         """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
+        out = None if axis else along(rd._sum, self)
+        if out is not None:
+            return out
         _refuse_axis("sum", axis)
         return rd.sum_(self)
 
     def sum_dim(self, dim):
         """Sum over an axis, kept with size 1. Mirrors `Tensor::sum_dim`."""
-        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim"))
+        out = along(rd._sum, self, dim)
+        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim")) if out is None else out
 
     def sum_dims(self, dims):
         """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`."""
@@ -224,12 +237,16 @@ class MathMethods:
 
     def mean(self, *axis):
         """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
+        out = None if axis else along(rd._mean, self)
+        if out is not None:
+            return out
         _refuse_axis("mean", axis)
         return rd.mean(self)
 
     def mean_dim(self, dim):
         """Mean over an axis, kept with size 1. Mirrors `Tensor::mean_dim`."""
-        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim"))
+        out = along(rd._mean, self, dim)
+        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim")) if out is None else out
 
     def mean_dims(self, dims):
         """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
@@ -237,12 +254,16 @@ class MathMethods:
 
     def prod(self, *axis):
         """Product of all elements, [1]. Mirrors `Tensor::prod`."""
+        out = None if axis else along(rd._prod, self)
+        if out is not None:
+            return out
         _refuse_axis("prod", axis)
         return rd.prod(self)
 
     def prod_dim(self, dim):
         """Product over an axis, kept with size 1. Mirrors `Tensor::prod_dim`."""
-        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim"))
+        out = along(rd._prod, self, dim)
+        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim")) if out is None else out
 
     def prod_dims(self, dims):
         """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
@@ -250,21 +271,29 @@ class MathMethods:
 
     def max(self, *axis):
         """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
+        out = None if axis else along(rd._max, self)
+        if out is not None:
+            return out
         _refuse_axis("max", axis)
         return rd.extremum("max", self, None)
 
     def min(self, *axis):
         """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
+        out = None if axis else along(rd._min, self)
+        if out is not None:
+            return out
         _refuse_axis("min", axis)
         return rd.extremum("min", self, None)
 
     def max_dim(self, dim):
         """Largest element along an axis, kept with size 1. Mirrors `Tensor::max_dim`."""
-        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim"))
+        out = along(rd._max, self, dim)
+        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim")) if out is None else out
 
     def min_dim(self, dim):
         """Smallest element along an axis, kept with size 1. Mirrors `Tensor::min_dim`."""
-        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim"))
+        out = along(rd._min, self, dim)
+        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim")) if out is None else out
 
     def max_dims(self, dims):
         """Largest element over several axes, each kept with size 1. Mirrors `Tensor::max_dims`."""
@@ -276,11 +305,21 @@ class MathMethods:
 
     def max_dim_with_indices(self, dim):
         """(values, first positions) of the largest along an axis. Mirrors `Tensor::max_dim_with_indices`."""
-        return rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
+        out = along(rd._max_with_indices, self, dim)
+        return (
+            rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
+            if out is None
+            else out
+        )
 
     def min_dim_with_indices(self, dim):
         """(values, first positions) of the smallest along an axis. Mirrors `Tensor::min_dim_with_indices`."""
-        return rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
+        out = along(rd._min_with_indices, self, dim)
+        return (
+            rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
+            if out is None
+            else out
+        )
 
     def max_abs(self):
         """Largest absolute value, [1]. Mirrors `Tensor::max_abs`."""
@@ -296,37 +335,49 @@ class MathMethods:
 
     def argmax(self, dim):
         """First position of the largest along an axis, kept with size 1. Mirrors `Tensor::argmax`."""
-        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax"))
+        out = along(rd._argmax, self, dim)
+        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax")) if out is None else out
 
     def argmin(self, dim):
         """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`."""
-        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
+        out = along(rd._argmin, self, dim)
+        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin")) if out is None else out
 
     def any(self, *axis):
         """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
+        out = None if axis else along(rd._any, self)
+        if out is not None:
+            return out
         _refuse_axis("any", axis)
         return rd.any_(self)
 
     def any_dim(self, dim):
         """Whether any element along an axis is true. Mirrors `Tensor::any_dim`."""
-        return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
+        out = along(rd._any, self, dim)
+        return rd.any_(self, axis_of(dim, self.ndim, "any_dim")) if out is None else out
 
     def all(self, *axis):
         """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
+        out = None if axis else along(rd._all, self)
+        if out is not None:
+            return out
         _refuse_axis("all", axis)
         return rd.all_(self)
 
     def all_dim(self, dim):
         """Whether all elements along an axis are true. Mirrors `Tensor::all_dim`."""
-        return rd.all_(self, axis_of(dim, self.ndim, "all_dim"))
+        out = along(rd._all, self, dim)
+        return rd.all_(self, axis_of(dim, self.ndim, "all_dim")) if out is None else out
 
     def var(self, dim):
         """Variance along an axis with n - 1 in the denominator. Mirrors `Tensor::var`."""
-        return rd.var(self, axis_of(dim, self.ndim, "var"), 1)
+        out = along(rd._var, self, dim)
+        return rd.var(self, axis_of(dim, self.ndim, "var"), 1) if out is None else out
 
     def var_bias(self, dim):
         """Variance along an axis with n in the denominator. Mirrors `Tensor::var_bias`."""
-        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias")
+        out = along(rd._var_bias, self, dim)
+        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias") if out is None else out
 
     def var_mean(self, dim):
         """(variance, mean) along an axis. Mirrors `Tensor::var_mean`."""

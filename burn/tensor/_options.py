@@ -7,9 +7,13 @@ from burn.tensor.shape import as_shape
 
 __all__ = ["options", "shape_of"]
 
+_DEFAULTS = {Kind.Float: "float_dtype", Kind.Int: "int_dtype", Kind.Bool: "bool_dtype"}
+
 
 def options(device, dtype, kind, op):
     """(device, dtype) of a new tensor; locks the device's settings."""
+    if type(device) is Device and dtype is None and type(kind) is Kind:
+        return device, getattr(device._lock_settings(), _DEFAULTS[kind])
     if isinstance(device, tuple):
         device, dtype = device
     if not isinstance(kind, Kind):
@@ -22,7 +26,7 @@ def options(device, dtype, kind, op):
         )
     settings = device._lock_settings()
     if dtype is None:
-        dtype = {1: settings.float_dtype, 2: settings.int_dtype, 4: settings.bool_dtype}[kind.value]
+        dtype = getattr(settings, _DEFAULTS[kind])
     else:
         dtype = DType.of(dtype)
     return device, dtype

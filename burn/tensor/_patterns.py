@@ -1,5 +1,6 @@
 """Methods of Tensor that roll, unfold and pad, and those that make triangles, masks and grids."""
 
+from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import movement as mv
 from burn._ops.registry import NUMERIC, check_kind, number
@@ -8,6 +9,8 @@ from burn.tensor._options import options, shape_of
 from burn.tensor.dtype import Bool, DType, Int
 from burn.tensor.pad_mode import PadMode
 from burn.tensor.shape import axis_of, int_of, ints_of
+
+_PAD_MODES = {type(PadMode.Reflect): 1, type(PadMode.Edge): 2}  # as the compiled path counts them; constants are 0
 
 
 class PatternMethods:
@@ -26,6 +29,9 @@ class PatternMethods:
 
     def roll(self, shifts, dims):
         """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`."""
+        out = core.roll(mv._roll, self, shifts, dims)
+        if out is not None:
+            return out
         shifts, dims = ints_of("roll", "shifts", shifts), ints_of("roll", "dims", dims)
         if len(shifts) != len(dims):
             raise ShapeError(f"[roll] 'shifts' and 'dims' must have the same length, got {shifts} and {dims}")
@@ -66,6 +72,10 @@ class PatternMethods:
         >>> Tensor([1, 2, 3, 4]).pad([(2, 2)], PadMode.Reflect).tolist()
         [3, 2, 1, 2, 3, 4, 3, 2]
         """
+        value = 0.0 if mode is None else mode.value if type(mode) is PadMode.Constant else mode
+        out = core.pad(mv._pad, self, padding, _PAD_MODES.get(type(mode), 0), value)
+        if out is not None:
+            return out
         check_kind("pad", self, NUMERIC)
         widths = _widths(self, padding)
         mode = PadMode.Constant() if mode is None else mode

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
 from burn._ops.registry import BOOL, INT, check_kind, check_same, check_tensor
@@ -22,11 +23,17 @@ class ShapingMethods:
         Raises:
             ShapeError: the number of elements differs.
         """
+        out = core.reshape(mv._reshape, self, shape)
+        if out is not None:
+            return out
         dims = ints_of("reshape", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.reshape(self, mv.resolve_reshape(self._dims, dims))
 
     def flatten(self, start_dim=0, end_dim=-1):
         """Axes start_dim to end_dim merged into one. Mirrors `Tensor::flatten`."""
+        out = core.merge_axes(mv._reshape, self, start_dim, end_dim)
+        if out is not None:
+            return out
         a, b = axis_of(start_dim, self.ndim, "flatten", "start_dim"), axis_of(end_dim, self.ndim, "flatten", "end_dim")
         if a > b:
             raise ShapeError(f"[flatten] 'start_dim' must not come after 'end_dim', got {start_dim} and {end_dim}")
@@ -37,6 +44,9 @@ class ShapingMethods:
 
     def transpose(self, *axes):
         """The last two axes exchanged (a view); a vector stays as it is. Mirrors `Tensor::transpose`."""
+        out = None if axes else core.swap(mv._permute, self, -2, -1)
+        if out is not None:
+            return out
         if axes:
             raise ArgumentTypeError(
                 f"[transpose] takes no 'axes', since it exchanges the last two, got {axes}; use swap_dims() or permute()"
@@ -52,11 +62,17 @@ class ShapingMethods:
 
     def swap_dims(self, dim1, dim2):
         """Two axes exchanged (a view). Mirrors `Tensor::swap_dims`."""
+        out = core.swap(mv._permute, self, dim1, dim2)
+        if out is not None:
+            return out
         a, b = axis_of(dim1, self.ndim, "swap_dims", "dim1"), axis_of(dim2, self.ndim, "swap_dims", "dim2")
         return self if a == b else mv.swap(self, a, b)
 
     def permute(self, *axes):
         """Axes in another order (a view). Mirrors `Tensor::permute`."""
+        out = core.permute(mv._permute, self, axes)
+        if out is not None:
+            return out
         axes = ints_of("permute", "axes", axes[0] if len(axes) == 1 else axes)
         order = mv.normalize_axes(axes, self.ndim, "permute")
         if len(order) != self.ndim:
@@ -78,6 +94,9 @@ class ShapingMethods:
 
     def flip(self, axes):
         """The order along axes reversed. Mirrors `Tensor::flip`."""
+        out = core.flip(mv._slice, self, axes)
+        if out is not None:
+            return out
         return mv.flip(self, mv.normalize_axes(ints_of("flip", "axes", axes), self.ndim, "flip"))
 
     def squeeze(self):
@@ -91,6 +110,9 @@ class ShapingMethods:
 
     def squeeze_dim(self, dim):
         """An axis of size 1 removed. Mirrors `Tensor::squeeze_dim`."""
+        out = core.drop_axis(mv._reshape, self, dim)
+        if out is not None:
+            return out
         return self.squeeze_dims([dim])
 
     def squeeze_dims(self, dims):
@@ -117,6 +139,9 @@ class ShapingMethods:
 
     def unsqueeze_dim(self, dim):
         """An axis of size 1 inserted at dim; -1 appends. Mirrors `Tensor::unsqueeze_dim`."""
+        out = core.insert_axis(mv._reshape, self, dim)
+        if out is not None:
+            return out
         a = axis_of(dim, self.ndim + 1, "unsqueeze_dim")
         return mv.reshape(self, (*self._dims[:a], 1, *self._dims[a:]))
 
@@ -144,6 +169,9 @@ class ShapingMethods:
 
     def expand(self, *shape):
         """Axes of size 1 repeated without a copy; -1 keeps a size. Mirrors `Tensor::expand`."""
+        out = core.expand(mv._expand, self, shape)
+        if out is not None:
+            return out
         dims = ints_of("expand", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.expand(self, mv.resolve_expand(self._dims, dims))
 
@@ -169,11 +197,17 @@ class ShapingMethods:
     @staticmethod
     def cat(tensors, dim=0):
         """Tensors joined along an axis; the other axes must agree. Mirrors `Tensor::cat`."""
+        out = core.join(mv._cat, tensors, dim)
+        if out is not None:
+            return out
         return _joined("cat", tensors, dim)
 
     @staticmethod
     def stack(tensors, dim=0):
         """Tensors of one shape joined along a new axis. Mirrors `Tensor::stack`."""
+        out = core.join(mv._cat, tensors, dim, True)
+        if out is not None:
+            return out
         tensors = _tensors("stack", tensors)
         for i, t in enumerate(tensors):
             if t._dims != tensors[0]._dims:
@@ -185,6 +219,9 @@ class ShapingMethods:
 
     def narrow(self, dim, start, length):
         """length elements from start along an axis (a view). Mirrors `Tensor::narrow`."""
+        out = core.narrow(mv._slice, self, dim, start, length)
+        if out is not None:
+            return out
         a = axis_of(dim, self.ndim, "narrow")
         n, start, length = self._dims[a], int_of("narrow", "start", start), int_of("narrow", "length", length)
         if length < 1 or not 0 <= start < n or start + length > n:
@@ -233,6 +270,9 @@ class ShapingMethods:
         Raises:
             IndexError: a position outside the axis, negative ones included.
         """
+        out = core.indexed(ix._select, self, dim, indices)
+        if out is not None:
+            return out
         return ix.select(self, axis_of(dim, self.ndim, "select"), indices)
 
     def select_assign(self, dim, indices, values, update="Add"):
@@ -241,6 +281,9 @@ class ShapingMethods:
 
     def gather(self, dim, indices):
         """Elements that an Int tensor of the same rank names along an axis; result in its shape. Mirrors `Tensor::gather`."""
+        out = core.indexed(ix._gather, self, dim, indices)
+        if out is not None:
+            return out
         return ix.gather(self, axis_of(dim, self.ndim, "gather"), indices)
 
     def scatter(self, dim, indices, values, update="Add"):
@@ -267,7 +310,8 @@ class ShapingMethods:
 
     def __getitem__(self, key):
         """NumPy indexing: ints drop an axis (a vector gives [1]), slices clamp, a list, an Int or a Bool tensor selects."""
-        return get_item(self, key)
+        out = core.item(self, key)
+        return get_item(self, key) if out is None else out
 
     def __setitem__(self, key, value):
         """Rebinds this name to a tensor with the part replaced; views and clones keep what they had."""

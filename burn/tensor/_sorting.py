@@ -4,9 +4,12 @@ Sorting is stable in both directions. NaN counts as the largest whatever its sig
 Index results have the device's default Int dtype.
 """
 
+from burn._core import core
 from burn._ops import scan
 from burn._ops import sort as so
 from burn.tensor.shape import axis_of, int_of
+
+along = core.along  # the compiled path of ops along an axis; None where it does not fit
 
 
 class SortingMethods:
@@ -21,18 +24,30 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).sort(0).tolist()
         [1.0, 2.0, 3.0]
         """
+        out = along(so._sort_values, self, dim, False)
+        if out is not None:
+            return out
         return so.sort("sort", self, axis_of(dim, self.ndim, "sort"), False, so.VALUES)
 
     def sort_descending(self, dim):
         """The values along an axis in descending order. Mirrors `Tensor::sort_descending`."""
+        out = along(so._sort_values, self, dim, True)
+        if out is not None:
+            return out
         return so.sort("sort_descending", self, axis_of(dim, self.ndim, "sort_descending"), True, so.VALUES)
 
     def sort_with_indices(self, dim):
         """(values ascending, their positions) along an axis. Mirrors `Tensor::sort_with_indices`."""
+        out = along(so._sort, self, dim, False)
+        if out is not None:
+            return out
         return so.sort("sort_with_indices", self, axis_of(dim, self.ndim, "sort_with_indices"), False, so.BOTH)
 
     def sort_descending_with_indices(self, dim):
         """(values descending, their positions) along an axis. Mirrors `Tensor::sort_descending_with_indices`."""
+        out = along(so._sort, self, dim, True)
+        if out is not None:
+            return out
         name = "sort_descending_with_indices"
         return so.sort(name, self, axis_of(dim, self.ndim, name), True, so.BOTH)
 
@@ -43,10 +58,16 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).argsort(0).tolist()
         [1, 2, 0]
         """
+        out = along(so._argsort, self, dim, False)
+        if out is not None:
+            return out
         return so.sort("argsort", self, axis_of(dim, self.ndim, "argsort"), False, so.INDICES)
 
     def argsort_descending(self, dim):
         """Positions that put an axis in descending order. Mirrors `Tensor::argsort_descending`."""
+        out = along(so._argsort, self, dim, True)
+        if out is not None:
+            return out
         return so.sort("argsort_descending", self, axis_of(dim, self.ndim, "argsort_descending"), True, so.INDICES)
 
     def topk(self, k, dim):
@@ -62,15 +83,24 @@ class SortingMethods:
         Raises:
             ShapeError: the axis has fewer than k elements.
         """
+        out = along(so._sort_values, self, dim, True, k) if type(k) is int and k >= 0 else None
+        if out is not None:
+            return out
         return so.topk("topk", self, int_of("topk", "k", k), axis_of(dim, self.ndim, "topk"), so.VALUES)
 
     def topk_with_indices(self, k, dim):
         """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`."""
+        out = along(so._sort, self, dim, True, k) if type(k) is int and k >= 0 else None
+        if out is not None:
+            return out
         name = "topk_with_indices"
         return so.topk(name, self, int_of(name, "k", k), axis_of(dim, self.ndim, name), so.BOTH)
 
     def argtopk(self, k, dim):
         """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`."""
+        out = along(so._argsort, self, dim, True, k) if type(k) is int and k >= 0 else None
+        if out is not None:
+            return out
         return so.topk("argtopk", self, int_of("argtopk", "k", k), axis_of(dim, self.ndim, "argtopk"), so.INDICES)
 
     def median(self, dim):
@@ -96,16 +126,20 @@ class SortingMethods:
         >>> Tensor([1.0, 2.0, 3.0]).cumsum(0).tolist()
         [1.0, 3.0, 6.0]
         """
-        return scan.cumsum(self, axis_of(dim, self.ndim, "cumsum"))
+        out = along(scan._cumsum, self, dim)
+        return scan.cumsum(self, axis_of(dim, self.ndim, "cumsum")) if out is None else out
 
     def cumprod(self, dim):
         """Products of the elements up to each one along an axis. Mirrors `Tensor::cumprod`."""
-        return scan.cumprod(self, axis_of(dim, self.ndim, "cumprod"))
+        out = along(scan._cumprod, self, dim)
+        return scan.cumprod(self, axis_of(dim, self.ndim, "cumprod")) if out is None else out
 
     def cummax(self, dim):
         """Largest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummax`."""
-        return scan.cummax(self, axis_of(dim, self.ndim, "cummax"))
+        out = along(scan._cummax, self, dim)
+        return scan.cummax(self, axis_of(dim, self.ndim, "cummax")) if out is None else out
 
     def cummin(self, dim):
         """Smallest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummin`."""
-        return scan.cummin(self, axis_of(dim, self.ndim, "cummin"))
+        out = along(scan._cummin, self, dim)
+        return scan.cummin(self, axis_of(dim, self.ndim, "cummin")) if out is None else out

@@ -1,5 +1,6 @@
 """Activation functions. Mirrors `burn::tensor::activation`."""
 
+from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import movement
 from burn._ops import softmax as sm
@@ -114,12 +115,22 @@ def softmax(tensor, dim):
     >>> softmax(Tensor([[0.0, 0.0]]), 1).tolist()
     [[0.5, 0.5]]
     """
-    return sm.softmax(tensor, axis_of(dim, check_tensor("softmax", tensor, "tensor").ndim, "softmax"))
+    out = core.along(sm._softmax, tensor, dim)
+    return (
+        sm.softmax(tensor, axis_of(dim, check_tensor("softmax", tensor, "tensor").ndim, "softmax"))
+        if out is None
+        else out
+    )
 
 
 def log_softmax(tensor, dim):
     """log(softmax) along an axis without overflow, in the same shape."""
-    return sm.log_softmax(tensor, axis_of(dim, check_tensor("log_softmax", tensor, "tensor").ndim, "log_softmax"))
+    out = core.along(sm._log_softmax, tensor, dim)
+    return (
+        sm.log_softmax(tensor, axis_of(dim, check_tensor("log_softmax", tensor, "tensor").ndim, "log_softmax"))
+        if out is None
+        else out
+    )
 
 
 def softmin(tensor, dim):

@@ -139,6 +139,9 @@ class Tensor(
         if kind is None:
             kind = Kind.Bool if isinstance(fill_value, bool) else Float
         device, dtype = options(device, dtype, kind, _op)
+        out = core.filled(movement._fill, shape, dtype.code, device._slot, device._ctx, fill_value)
+        if out is not None:
+            return out
         dims = shape_of(shape, _op)
         one = core.make_scalar(dtype.code, device._slot, 0, 0.0, 0)
         return movement.full_like_shape(
@@ -159,6 +162,9 @@ class Tensor(
 
     def full_like(self, fill_value):
         """One number in this shape, dtype and device. Mirrors `Tensor::full_like`."""
+        out = core.filled(movement._fill, self._dims, self._dtype, self._slot, self._ctx, fill_value)
+        if out is not None:
+            return out
         value = number("full_like", self, fill_value, "fill_value")
         return movement.full_like_shape(self._dims, self._dtype, self._slot, self._ctx, value)
 

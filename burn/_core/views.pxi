@@ -1,0 +1,594 @@
+# Compiled paths of ops that only move elements: views, and copies made of a few windows. None: what does not fit, for the
+# bridge, which says why or does it another way.
+
+cdef TensorBase reshaped_value(TensorBase x, const int64_t *dims, int n):
+    """x read with a shape of the same size, outside the graph: a view where the strides allow it, else a copy."""
+    cdef int64_t steps[8]
+    cdef int64_t offset
+    cdef TensorBase out
+    cdef int i
+    if not x.contig and x.size > 0 and reshape_strides(x, dims, n, steps):
+        return view_of(x, dims, steps, n, x.offset)
+    out = make_contiguous(x)
+    if out is x:
+        out = tensor_alias(x, x.ctx)
+    offset = out.offset
+    out.ndim = n
+    for i in range(n):
+        out.dims[i] = dims[i]
+    set_contiguous(out)
+    out.offset = offset
+    return out
+
+
+cdef TensorBase reshape_to(Op op, TensorBase x, const int64_t *dims, int n):
+    """x read with a shape of the same size."""
+    cdef TensorBase out = reshaped_value(x, dims, n)
+    if x.node is not None:
+        record(op, (x,), out, None, HOW_RESHAPE, tensor_dims(out) if x.ctx == CTX_BALANCED else None)
+    return out
+
+
+cdef int record_view(Op op, TensorBase x, TensorBase out, object attrs) except -1:
+    """Adds a step whose result is a view of x."""
+    return record(op, (x,), out, attrs, HOW_VIEW,
+                  (tensor_dims(out), tuple_of(out.strides, out.ndim), out.offset - x.offset) if x.ctx == CTX_BALANCED else None)
+
+
+cdef int read_ints(object values, int64_t *out) noexcept:
+    """The ints of a list or tuple of at most 8, or -1."""
+    cdef int n = 0
+    cdef object v
+    if type(values) is list:
+        if len(<list>values) > 8:
+            return -1
+        for v in <list>values:
+            if n == 8 or not small_int(v, &out[n]):
+                return -1
+            n += 1
+        return n
+    if type(values) is tuple:
+        if len(<tuple>values) > 8:
+            return -1
+        for v in <tuple>values:
+            if not small_int(v, &out[n]):
+                return -1
+            n += 1
+        return n
+    return -1
+
+
+cdef inline tuple tuple_of(const int64_t *values, int n):
+    return tuple([values[i] for i in range(n)])
+
+
+def reshape(Op op, x, shape):
+    """x in another shape of positive sizes; -1 once is inferred."""
+    cdef TensorBase a
+    cdef int64_t dims[8]
+    cdef int64_t known = 1
+    cdef int i, n, free = -1
+    if type(x) is not tensor_type:
+        return None
+    if type(shape) is tuple and len(<tuple>shape) == 1 and type((<tuple>shape)[0]) is not int:
+        shape = (<tuple>shape)[0]
+    n = read_ints(shape, dims)
+    a = <TensorBase>x
+    if n < 1 or a.size == 0:
+        return None
+    for i in range(n):
+        if dims[i] == -1 and free < 0:
+            free = i
+        elif dims[i] < 1 or dims[i] > a.size or known > a.size:
+            return None
+        else:
+            known *= dims[i]
+    if free >= 0:
+        if known > a.size or a.size % known:
+            return None
+        dims[free] = a.size // known
+    elif known != a.size:
+        return None
+    return reshape_to(op, a, dims, n)
+
+
+def merge_axes(Op op, x, first, last):
+    """Axes first to last as one."""
+    cdef TensorBase a
+    cdef int64_t dims[8]
+    cdef int i, n = 0, f, t
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    f = axis_number(first, a.ndim)
+    t = axis_number(last, a.ndim)
+    if f < 0 or t < f or a.size == 0:
+        return None
+    for i in range(a.ndim):
+        if f < i <= t:
+            dims[n - 1] *= a.dims[i]
+        else:
+            dims[n] = a.dims[i]
+            n += 1
+    return reshape_to(op, a, dims, n)
+
+
+def insert_axis(Op op, x, dim):
+    """x with an axis of size 1 more."""
+    cdef TensorBase a
+    cdef int64_t dims[8]
+    cdef int i, at
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    at = axis_number(dim, a.ndim + 1)
+    if at < 0 or a.ndim == 8 or a.size == 0:
+        return None
+    for i in range(a.ndim + 1):
+        dims[i] = 1 if i == at else a.dims[i - (i > at)]
+    return reshape_to(op, a, dims, a.ndim + 1)
+
+
+def drop_axis(Op op, x, dim):
+    """x without an axis of size 1, which is not the only one."""
+    cdef TensorBase a
+    cdef int64_t dims[8]
+    cdef int i, at
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    at = axis_number(dim, a.ndim)
+    if at < 0 or a.ndim == 1 or a.dims[at] != 1 or a.size == 0:
+        return None
+    for i in range(a.ndim - 1):
+        dims[i] = a.dims[i + (i >= at)]
+    return reshape_to(op, a, dims, a.ndim - 1)
+
+
+def expand(Op op, x, shape):
+    """x with axes of size 1, and new leading ones, repeated; -1 keeps a size."""
+    cdef TensorBase a, out
+    cdef int64_t dims[8]
+    cdef int i, n, shift
+    if type(x) is not tensor_type:
+        return None
+    if type(shape) is tuple and len(<tuple>shape) == 1 and type((<tuple>shape)[0]) is not int:
+        shape = (<tuple>shape)[0]
+    a = <TensorBase>x
+    n = read_ints(shape, dims)
+    shift = n - a.ndim
+    if n < 1 or shift < 0:
+        return None
+    for i in range(n):
+        if dims[i] == -1 and i >= shift:
+            dims[i] = a.dims[i - shift]
+        elif dims[i] < 0 or (i >= shift and a.dims[i - shift] != 1 and a.dims[i - shift] != dims[i]):
+            return None
+    out = expand_to(a, dims, n)
+    if a.node is not None:
+        record(op, (a,), out, None, HOW_EXPAND, tensor_dims(out) if a.ctx == CTX_BALANCED else None)
+    return out
+
+
+cdef TensorBase permuted(Op op, TensorBase a, const int64_t *axes):
+    cdef int64_t dims[8]
+    cdef int64_t steps[8]
+    cdef int i
+    cdef TensorBase out
+    for i in range(a.ndim):
+        dims[i] = a.dims[axes[i]]
+        steps[i] = a.strides[axes[i]]
+    out = view_of(a, dims, steps, a.ndim, a.offset)
+    if a.node is not None:
+        record_view(op, a, out, tuple_of(axes, a.ndim))
+    return out
+
+
+def permute(Op op, x, axes):
+    """The axes in another order."""
+    cdef TensorBase a
+    cdef int64_t order[8]
+    cdef int i, seen = 0
+    if type(x) is not tensor_type:
+        return None
+    if type(axes) is tuple and len(<tuple>axes) == 1 and type((<tuple>axes)[0]) is not int:
+        axes = (<tuple>axes)[0]
+    a = <TensorBase>x
+    if read_ints(axes, order) != a.ndim:
+        return None
+    for i in range(a.ndim):
+        if order[i] < -a.ndim or order[i] >= a.ndim:
+            return None
+        if order[i] < 0:
+            order[i] += a.ndim
+        seen |= 1 << order[i]
+    return permuted(op, a, order) if seen == (1 << a.ndim) - 1 else None
+
+
+def swap(Op op, x, dim1, dim2):
+    """Two axes exchanged."""
+    cdef TensorBase a
+    cdef int64_t order[8]
+    cdef int i, p, q
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    p = axis_number(dim1, a.ndim)
+    q = axis_number(dim2, a.ndim)
+    if p < 0 or q < 0 or p == q:
+        return None
+    for i in range(a.ndim):
+        order[i] = i
+    order[p] = q
+    order[q] = p
+    return permuted(op, a, order)
+
+
+cdef TensorBase window(Op op, TensorBase a, const int64_t *starts, const int64_t *steps, const int64_t *dims):
+    """Elements of every axis from starts by steps."""
+    cdef int64_t strides[8]
+    cdef int64_t offset = a.offset
+    cdef int i
+    cdef TensorBase out
+    for i in range(a.ndim):
+        offset += starts[i] * a.strides[i]
+        strides[i] = steps[i] * a.strides[i]
+    out = view_of(a, dims, strides, a.ndim, offset)
+    if out.size == 0:
+        out.offset = a.offset
+    if a.node is not None:
+        record_view(op, a, out, (tuple_of(starts, a.ndim), tuple_of(steps, a.ndim)))
+    return out
+
+
+def narrow(Op op, x, dim, start, length):
+    """length elements of an axis from start."""
+    cdef TensorBase a
+    cdef int64_t starts[8]
+    cdef int64_t steps[8]
+    cdef int64_t dims[8]
+    cdef int64_t first, count
+    cdef int i, at
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    at = axis_number(dim, a.ndim)
+    if at < 0 or not small_int(start, &first) or not small_int(length, &count):
+        return None
+    if count < 1 or first < 0 or first >= a.dims[at] or count > a.dims[at] - first:
+        return None
+    for i in range(a.ndim):
+        starts[i] = 0
+        steps[i] = 1
+        dims[i] = a.dims[i]
+    starts[at] = first
+    dims[at] = count
+    return window(op, a, starts, steps, dims)
+
+
+def flip(Op op, x, axes):
+    """The order along axes reversed."""
+    cdef TensorBase a
+    cdef int64_t given[8]
+    cdef int64_t starts[8]
+    cdef int64_t steps[8]
+    cdef int i, n
+    cdef int64_t at
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    n = read_ints(axes, given)
+    if n < 0 or a.size == 0:
+        return None
+    for i in range(a.ndim):
+        starts[i] = 0
+        steps[i] = 1
+    for i in range(n):
+        at = given[i]
+        if at < -a.ndim or at >= a.ndim:
+            return None
+        at += a.ndim if at < 0 else 0
+        if steps[at] < 0:
+            return None
+        starts[at] = a.dims[at] - 1
+        steps[at] = -1
+    return window(op, a, starts, steps, a.dims)
+
+
+cdef int part_of(object key, int64_t size, int64_t *start, int64_t *step, int64_t *count) except -1:
+    """What a slice of ints means on an axis; 0 where it holds something else."""
+    cdef PySliceObject *s = <PySliceObject *><void *>key
+    cdef Py_ssize_t a, b, c
+    cdef int64_t v
+    if <object>s.step is not None and (not small_int(<object>s.step, &v) or v == 0):
+        return 0
+    if ((<object>s.start is not None and not small_int(<object>s.start, &v))
+            or (<object>s.stop is not None and not small_int(<object>s.stop, &v))):
+        return 0
+    PySlice_Unpack(key, &a, &b, &c)
+    count[0] = PySlice_AdjustIndices(size, &a, &b, c)
+    start[0] = a if count[0] else 0
+    step[0] = c if count[0] > 1 else 1     # one element needs no step, and a huge one does not fit 64 bits
+    return 1
+
+
+def item(TensorBase x, key):
+    """x[key] for ints and slices of an untracked tensor: a view of all of it at once."""
+    cdef int64_t dims[8]
+    cdef int64_t strides[8]
+    cdef int64_t offset = x.offset, start, step, count
+    cdef int axis = 0, n = 0, i, given
+    cdef tuple keys
+    if x.node is not None or x.size == 0:
+        return None
+    keys = <tuple>key if type(key) is tuple else (key,)
+    given = len(keys)
+    if given > x.ndim:
+        return None
+    for k in keys:
+        if type(k) is slice:
+            if not part_of(k, x.dims[axis], &start, &step, &count) or count == 0:
+                return None
+            offset += start * x.strides[axis]
+            dims[n] = count
+            strides[n] = step * x.strides[axis]
+            n += 1
+        elif small_int(k, &start):
+            if start < -x.dims[axis] or start >= x.dims[axis]:
+                return None
+            if start < 0:
+                start += x.dims[axis]
+            offset += start * x.strides[axis]
+        else:
+            return None
+        axis += 1
+    for i in range(axis, x.ndim):
+        dims[n] = x.dims[i]
+        strides[n] = x.strides[i]
+        n += 1
+    if n == 0:
+        dims[0] = 1
+        strides[0] = 1
+        n = 1
+    return view_of(x, dims, strides, n, offset)
+
+
+# ---- copies made of windows
+
+cdef int move(Op op, TensorBase out, int64_t to, const int64_t *to_steps, const int64_t *dims, int ndim, TensorBase x,
+              int64_t at, const int64_t *steps) except -1:
+    """Copies a window of x to one of out; both are given by the place of their first element and by strides."""
+    cdef const burn_row *row = find_row(copy_op, out.dev, out.dtype)
+    cdef burn_buf bi, bo
+    cdef burn_args args
+    cdef int i
+    bo.size = 1
+    for i in range(ndim):
+        bo.size *= dims[i]
+    if bo.size == 0:
+        return 0
+    bi.p = storage_ptr(x.st) + at * DT_SIZE[x.dtype]
+    bo.p = storage_ptr(out.st) + to * DT_SIZE[x.dtype]
+    bi.shape = bo.shape = dims
+    bi.strides = steps
+    bo.strides = to_steps
+    bi.size = bo.size
+    bi.ndim = bo.ndim = ndim
+    bi.dtype = bo.dtype = x.dtype
+    bi.host = x.st.flags & ST_HOST
+    bo.host = 0
+    args.n_in = 1
+    args.n_out = 1
+    return run_row(op, row, out.dev, &bo, &bi, &args)
+
+
+cdef inline bint can_move(TensorBase x) except -1:
+    return find_row(copy_op, x.dev, x.dtype) != NULL
+
+
+def join(Op op, tensors, dim, bint stack=False):
+    """Tensors joined along an axis, or along a new one."""
+    cdef TensorBase first, t, out
+    cdef tuple ins
+    cdef int64_t dims[8]
+    cdef int64_t steps[8]
+    cdef int64_t part[8]
+    cdef int64_t at = 0
+    cdef int i, k, axis, ndim, count
+    cdef bint tracked = False
+    if type(tensors) is not list and type(tensors) is not tuple:
+        return None
+    ins = tuple(tensors)
+    count = len(ins)
+    if count == 0 or count > 60 or type(ins[0]) is not tensor_type:
+        return None
+    first = <TensorBase>ins[0]
+    ndim = first.ndim + stack
+    if ndim > 8:
+        return None
+    axis = axis_number(dim, ndim)
+    if axis < 0 or not can_move(first):
+        return None
+    for i in range(ndim):
+        if stack and i == axis:
+            dims[i] = 0
+        else:
+            dims[i] = first.dims[i - (stack and i > axis)]
+    dims[axis] = 0
+    for k in range(count):
+        if type(ins[k]) is not tensor_type:
+            return None
+        t = <TensorBase>ins[k]
+        if t.dtype != first.dtype or t.dev != first.dev or t.ctx != first.ctx or t.ndim != first.ndim:
+            return None
+        for i in range(t.ndim):
+            if t.dims[i] != first.dims[i] and (stack or i != axis):
+                return None
+        dims[axis] += 1 if stack else t.dims[axis]
+        tracked = tracked or t.node is not None
+    if tracked and stack:
+        return None
+    out = tensor_empty(dims, ndim, first.dtype, first.dev, first.ctx)
+    for k in range(count):
+        t = <TensorBase>ins[k]
+        for i in range(ndim):
+            if stack:
+                part[i] = 1 if i == axis else dims[i]
+                steps[i] = 0 if i == axis else t.strides[i - (i > axis)]
+            else:
+                part[i] = t.dims[i]
+                steps[i] = t.strides[i]
+        move(op, out, at, out.strides, part, ndim, t, t.offset, steps)
+        at += part[axis] * out.strides[axis]
+    if tracked:
+        record(op, ins, out, axis)
+    return out
+
+
+def roll(Op op, x, shifts, axes):
+    """x turned along axes: a copy for each combination of the two parts of each axis."""
+    cdef TensorBase a, out
+    cdef int64_t by[8]
+    cdef int64_t where[8]
+    cdef int64_t total[8]
+    cdef int64_t dims[8]
+    cdef int64_t at, to
+    cdef int i, n, corner
+    cdef bint still = True, skip
+    if type(x) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    n = read_ints(shifts, by)
+    if n < 0 or read_ints(axes, where) != n or a.size == 0 or not can_move(a):
+        return None
+    for i in range(a.ndim):
+        total[i] = 0
+    for i in range(n):
+        if where[i] < -a.ndim or where[i] >= a.ndim:
+            return None
+        if where[i] < 0:
+            where[i] += a.ndim
+        at = a.dims[where[i]]
+        total[where[i]] = (total[where[i]] + by[i] % at + at) % at
+    for i in range(a.ndim):
+        still = still and total[i] == 0
+    if still:
+        return x
+    out = tensor_empty(a.dims, a.ndim, a.dtype, a.dev, a.ctx)
+    for corner in range(1 << a.ndim):      # a bit an axis: its last elements, which come to the front
+        at = a.offset
+        to = 0
+        skip = False
+        for i in range(a.ndim):
+            if corner >> i & 1:
+                skip = skip or total[i] == 0
+                dims[i] = total[i]
+                at += (a.dims[i] - total[i]) * a.strides[i]
+            else:
+                dims[i] = a.dims[i] - total[i]
+                to += total[i] * out.strides[i]
+        if not skip:
+            move(op, out, to, out.strides, dims, a.ndim, a, at, a.strides)
+    if a.node is not None:
+        record(op, (a,), out, tuple_of(total, a.ndim))
+    return out
+
+
+def filled(Op op, shape, int dtype, int dev, int ctx, value):
+    """A fresh tensor of one number."""
+    cdef int64_t dims[8]
+    cdef int64_t word = 0, whole, one = 1
+    cdef double real
+    cdef int i, n = read_ints(shape, dims)
+    cdef const burn_row *row
+    cdef TensorBase out
+    cdef burn_buf bi, bo
+    cdef burn_args args
+    if n < 1 or not read_number(value, dtype, &real, &whole):
+        return None
+    for i in range(n):
+        if dims[i] < 0:
+            return None
+    row = find_row(op, dev, dtype)
+    if row == NULL or (memory_of[dev] != NULL and not row.flags & ROW_HOST):
+        return None
+    scalar_store(dtype, real, whole, &word)
+    count_of(dims, n)
+    out = tensor_empty(dims, n, dtype, dev, ctx)
+    number_buf(&bi, &word, &one, dtype)
+    fill_buf(&bo, out)
+    args.n_in = 1
+    args.n_out = 1
+    run_row(op, row, dev, &bo, &bi, &args)
+    return out
+
+
+def pad(Op op, x, padding, int mode, value):
+    """An untracked tensor within a frame of a number (mode 0), of its mirrored elements (1), or of its outermost (2)."""
+    cdef TensorBase a, out
+    cdef int64_t pair[8]
+    cdef int64_t before[8]
+    cdef int64_t after[8]
+    cdef int64_t dims[8]
+    cdef int64_t inner[8]
+    cdef int64_t sizes[8]
+    cdef int64_t still[8]
+    cdef int64_t steps[8]
+    cdef int64_t count, place, start, word = 0, whole = 0, base = 0
+    cdef double real = 0.0
+    cdef int i, axis, side, n, shift
+    cdef TensorBase one
+    if type(x) is not tensor_type or type(padding) is not list:
+        return None
+    a = <TensorBase>x
+    n = len(<list>padding)
+    shift = a.ndim - n
+    if a.node is not None or a.size == 0 or n < 1 or shift < 0 or kind_of(a.dtype) == KIND_BOOL or not can_move(a):
+        return None
+    for i in range(a.ndim):
+        before[i] = after[i] = still[i] = 0
+        if i >= shift:
+            if read_ints((<list>padding)[i - shift], pair) != 2:
+                return None
+            before[i] = pair[0]
+            after[i] = pair[1]
+        count = max(before[i], after[i])
+        if min(before[i], after[i]) < 0 or count > 1 << 40 or (mode == 1 and count >= a.dims[i] and count):
+            return None
+        dims[i] = a.dims[i] + before[i] + after[i]
+    if mode == 0:
+        if not read_number(value, a.dtype, &real, &whole):
+            return None
+        one = scalar_tensor(a.dtype, a.dev, CTX_PLAIN, real, whole)
+    out = tensor_empty(dims, a.ndim, a.dtype, a.dev, a.ctx)
+    for i in range(a.ndim):
+        inner[i] = before[i]
+        sizes[i] = a.dims[i]
+        base += before[i] * out.strides[i]
+    move(op, out, base, out.strides, a.dims, a.ndim, a, a.offset, a.strides)
+    for axis in range(a.ndim):              # later axes come last, and their borders include the corners
+        for side in range(2):
+            count = after[axis] if side else before[axis]
+            if count == 0:
+                continue
+            place = before[axis] + a.dims[axis] if side else 0
+            base = 0
+            for i in range(a.ndim):
+                steps[i] = out.strides[i]
+                if i != axis:
+                    base += inner[i] * out.strides[i]
+            sizes[axis] = count
+            if mode == 0:
+                move(op, out, base + place * out.strides[axis], out.strides, sizes, a.ndim, one, 0, still)
+                continue
+            if mode == 1:
+                start = place - 2 if side else 2 * before[axis]
+                steps[axis] = -out.strides[axis]
+            else:
+                start = place - 1 if side else before[axis]
+                steps[axis] = 0
+            move(op, out, base + place * out.strides[axis], out.strides, sizes, a.ndim, out,
+                 base + start * out.strides[axis], steps)
+        sizes[axis] = dims[axis]
+        inner[axis] = 0
+    return out
