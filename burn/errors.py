@@ -63,7 +63,11 @@ class DevicePoisonedError(ExecutionError):
     """
 
 
-class DeviceMemoryError(ExecutionError, MemoryError):
+class OutOfMemoryError(BurnError, MemoryError):
+    """More memory was asked for than there is; nothing was allocated."""
+
+
+class DeviceMemoryError(ExecutionError, OutOfMemoryError):
     """A device has no memory left, even after everything kept for reuse was given back."""
 
 

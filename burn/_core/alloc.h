@@ -8,13 +8,17 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include "size_class.h"
+#include "headroom.h"
 
 #define HUGE_BLOCK ((size_t)1 << 21)
+#define UNASKED_SHARE 8               /* this part of what was left is handed out before the system is asked again, */
+#define UNASKED_MOST ((size_t)1 << 28) /* and at most so much */
 
 static struct {
     void *free_list[ALLOC_CLASSES];
     size_t live, cached, limit, peak;   /* bytes, by size class */
     size_t live_blocks, cached_blocks;
+    size_t unasked;                     /* bytes that may be taken without asking the system */
     int lock;
 } heap;
 
@@ -50,6 +54,22 @@ static void heap_return(void *p, size_t bytes) {
     munmap(p, (bytes + page - 1) & ~(page - 1));
 }
 
+/* Whether the system has room for so many fresh bytes. */
+static int heap_has_room(size_t bytes) {
+    heap_lock();
+    int known = bytes <= heap.unasked;
+    if (known) heap.unasked -= bytes;
+    heap_unlock();
+    if (known) return 1;
+    size_t room = headroom_now("");
+    if (bytes > room) return 0;
+    size_t share = (room - bytes) / UNASKED_SHARE;
+    heap_lock();
+    heap.unasked = share < UNASKED_MOST ? share : UNASKED_MOST;
+    heap_unlock();
+    return 1;
+}
+
 /* Gives every cached block back to the system; returns the bytes freed. */
 static size_t heap_trim(void) {
     size_t freed = 0;
@@ -78,8 +98,8 @@ static void *heap_alloc(size_t bytes) {
     if (heap.live > heap.peak) heap.peak = heap.live;
     heap_unlock();
     if (p) return p;
-    p = heap_fresh(rounded);
-    if (!p && heap_trim()) p = heap_fresh(rounded);
+    if (heap_has_room(bytes)) p = heap_fresh(rounded);
+    if (!p && heap_trim() && heap_has_room(bytes)) p = heap_fresh(rounded);
     if (!p) { heap_lock(); heap.live -= rounded; heap.live_blocks--; heap_unlock(); }
     return p;
 }

@@ -42,6 +42,8 @@ cdef extern from "_openmp.h" nogil:
     void *heap_alloc(size_t n)
     void heap_free(void *p, size_t n)
     size_t heap_trim()
+    size_t headroom_now(const char *root)
+    size_t HEADROOM_UNKNOWN
     int pool_size, pool_forked
     int pool_threads()
     void pool_run(void (*body)(void *, int64_t) noexcept nogil, void *ctx, int64_t n)
@@ -72,7 +74,8 @@ cdef extern from *:
     bint burn_mul_overflow(int64_t a, int64_t b, int64_t *out) noexcept nogil
 
 from burn.errors import (
-    ArgumentError, AutodiffError, DeviceError, DivisionByZeroError, DTypeError, ExecutionError, OutOfBoundsError, ShapeError,
+    ArgumentError, AutodiffError, DeviceError, DivisionByZeroError, DTypeError, ExecutionError, OutOfBoundsError,
+    OutOfMemoryError, ShapeError,
 )
 
 cdef tuple NO_ARGS = ()

@@ -315,7 +315,7 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
     if code == BURN_ERR_SHIFT:
         raise ArgumentError(f"[{op.kernel}] 'other' must not be negative, got a shift by {value} at flat position {position}")
     if code == BURN_ERR_MEMORY:
-        raise MemoryError(f"[{op.kernel}] cannot allocate {position} bytes of scratch memory; use smaller tensors")
+        raise OutOfMemoryError(f"[{op.kernel}] cannot allocate {position} bytes of scratch memory; use smaller tensors")
     raise ExecutionError(f"[{op.kernel}] kernel failed with code {code}")
 
 

@@ -57,6 +57,21 @@ def set_pending(e):
     pending_errors[PyThread_get_thread_ident()] = e
 
 
+cdef object out_of_memory(str op, size_t nbytes):
+    """The exception for a request of host memory that cannot be met."""
+    room = memory_headroom()
+    left = "" if room is None else f", and {room} bytes are left to this process"
+    return OutOfMemoryError(f"[{op}] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors{left}; free tensors or "
+                            "use smaller batches")
+
+
+def memory_headroom(str root=""):
+    """Bytes of host memory that the process may still take, None where the system does not say; root precedes its files."""
+    cdef bytes path = root.encode()
+    cdef size_t room = headroom_now(path)
+    return None if room == HEADROOM_UNKNOWN else room
+
+
 cdef Storage storage_new(size_t nbytes, int device):
     cdef Storage s = Storage.__new__(Storage)
     s.device = device
@@ -64,8 +79,7 @@ cdef Storage storage_new(size_t nbytes, int device):
     if memory_of[device] == NULL:
         s.p = <char *>heap_alloc(nbytes)
         if s.p == NULL:
-            raise MemoryError(f"[tensor] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors; "
-                              "free tensors or use smaller batches")
+            raise out_of_memory("tensor", nbytes)
     else:
         s.p = <char *>memory_of[device].alloc(device, nbytes)
         if s.p == NULL:
@@ -80,7 +94,7 @@ cdef Storage storage_of_value(int device):
     s.nbytes = 8
     s.p = <char *>heap_alloc(8)
     if s.p == NULL:
-        raise MemoryError("[tensor] cannot allocate 8 bytes")
+        raise out_of_memory("tensor", 8)
     if memory_of[device] != NULL:
         s.flags = ST_HOST
     return s

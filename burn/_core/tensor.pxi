@@ -239,7 +239,7 @@ cdef TensorBase tensor_empty(const int64_t *dims, int ndim, int dtype, int dev, 
         t.dims[i] = dims[i]
         total *= dims[i]
     if total > 7e13:
-        raise MemoryError(f"[tensor] shape {[dims[i] for i in range(ndim)]} would need {total:.3g} bytes; use a smaller one")
+        raise OutOfMemoryError(f"[tensor] shape {[dims[i] for i in range(ndim)]} would need {total:.3g} bytes; use a smaller one")
     t.ndim = ndim
     t.dtype = dtype
     t.dev = dev
