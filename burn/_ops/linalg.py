@@ -102,14 +102,13 @@ def _householder(a, k):
 def svd(x):
     """(U, S, Vt), the singular values in descending order."""
     a = matrices("svd", x)
-    if core.node_state(x):
-        raise AutodiffError("[svd] 'x' must not be tracked, since there is no gradient; pass x.without_autodiff()")
     m, n = a.shape[-2:]
     k = min(m, n)
     if not a.size:
         u, vt = _empty(x, (m, k, True), (k, n, True))
         return u, _tensor(np.zeros((*a.shape[:-2], k)), x), vt
-    return tuple(_tensor(part, x) for part in np.linalg.svd(a, full_matrices=False))
+    factors = np.linalg.svd(a, full_matrices=False)
+    return tuple(_result(part, x, f"svd {name}", *factors) for name, part in zip("usv", factors, strict=True))
 
 
 def det(x):
@@ -152,7 +151,7 @@ def _qr_bwd(q, r, to_q, to_r):
     m, k = q.shape
     n = r.shape[1]
     if k > n:
-        raise AutodiffError("[qr] a full Q has no gradient where there are more rows than columns; call qr(x, True)")
+        return _reflections_bwd(q, r, to_q, np.triu(to_r))
     out = np.zeros((m, n), q.dtype)
     if n > k:  # the further columns are Q R2
         out[:, k:] = q @ to_r[:, k:]
@@ -162,6 +161,59 @@ def _qr_bwd(q, r, to_q, to_r):
     middle = np.tril(middle) + np.tril(middle, -1).T
     out[:, :k] = _solved(r, (to_q + q @ middle).T, trans=0).T
     return out
+
+
+def _reflections_bwd(q, r, to_q, to_r):
+    """Gradient of a full Q of more rows than columns: the further columns follow from the reflections that made the others.
+
+    A reflection is its own inverse, so that each one is undone to find what it was made from.
+    """
+    m, n = r.shape
+    q, r, to_q, to_r = q.copy(), r.copy(), to_q.copy(), to_r.copy()
+    vectors = _reflection_vectors(q, r)
+    for j in reversed(range(n)):
+        v, scale = vectors[j]
+        rows, columns, to_rows, to_columns = r[j:, j:], q[:, j:], to_r[j:, j:], to_q[:, j:]
+        length = rows[0, 0]
+        rows -= scale * np.outer(v, v @ rows)
+        columns -= scale * np.outer(columns @ v, v)
+        turned, weights = columns @ v, v @ rows
+        to_scale = -(v @ to_rows @ weights) - turned @ to_columns @ v
+        to_v = -scale * (to_rows @ weights + rows @ (to_rows.T @ v) + to_columns.T @ turned + columns.T @ (to_columns @ v))
+        to_v -= scale * scale * to_scale * v
+        to_rows -= scale * np.outer(v, v @ to_rows)
+        to_columns -= scale * np.outer(to_columns @ v, v)
+        if length:  # v is e_j - x / length, and length grows by x / length
+            to_rows[:, 0] += to_v[0] * rows[:, 0] / length**2 - to_v / length
+    return to_r
+
+
+def _reflection_vectors(q, r):
+    """(v, 2 / v.v) of the reflections whose product is Q, from its columns: column j is reflection j's image of e_j."""
+    m, n = r.shape
+    found = []
+    rest = q.copy()
+    for j in range(n):
+        v = -rest[j:, j]  # e_j - x / R_jj, since the column x becomes R_jj e_j
+        v[0] += 1.0
+        scale = 2.0 / (v @ v) if v @ v else 0.0
+        rest[j:] -= scale * np.outer(v, v @ rest[j:])
+        found.append((v, scale))
+    return found
+
+
+def _svd_bwd(u, s, vt, to_u, to_s, to_v):
+    """Where singular values are equal, or 0, the directions that they leave open get no gradient."""
+    gaps = s[None, :] ** 2 - s[:, None] ** 2
+    close = np.abs(gaps) <= np.finfo(s.dtype).eps * len(s) * s.max(initial=0.0) ** 2
+    inverse = np.where(close, 0.0, 1.0 / np.where(close, 1.0, gaps))
+    small = s <= np.finfo(s.dtype).eps * len(s) * s.max(initial=0.0)
+    over = np.where(small, 0.0, 1.0 / np.where(small, 1.0, s))
+    left, right = u.T @ to_u, vt @ to_v.T
+    middle = (inverse * (left - left.T)) * s + s[:, None] * (inverse * (right - right.T)) + np.diag(to_s)
+    out = u @ middle @ vt
+    out += ((to_u - u @ left) * over) @ vt
+    return out + u @ (over[:, None] * (to_v - right.T @ vt))
 
 
 def _det_bwd(a, g):
@@ -181,6 +233,13 @@ _RULES: dict[str, Callable[..., np.ndarray]] = {
     "lu upper": lambda g, p, lo, up: _each(lambda p, lo, up, g: _lu_bwd(p, lo, up, _zeros(lo), g), p, lo, up, g),
     "qr q": lambda g, q, r: _each(lambda q, r, g: _qr_bwd(q, r, g, _zeros(r)), q, r, g),
     "qr r": lambda g, q, r: _each(lambda q, r, g: _qr_bwd(q, r, _zeros(q), g), q, r, g),
+    "svd u": lambda g, u, s, v: _each(
+        lambda u, s, v, g: _svd_bwd(u, s[0], v, g, _zeros(s[0]), _zeros(v)), u, s[..., None, :], v, g
+    ),
+    "svd s": lambda g, u, s, v: (u * g[..., None, :]) @ v,
+    "svd v": lambda g, u, s, v: _each(
+        lambda u, s, v, g: _svd_bwd(u, s[0], v, _zeros(u), _zeros(s[0]), g), u, s[..., None, :], v, g
+    ),
     "det": lambda g, a: _det_bwd(a, g),
 }
 

@@ -46,10 +46,12 @@ def qr(x, reduced):
 
 
 def svd(x, sweeps):
-    """The factors of x = U diag(S) Vt, S in descending order; there is no gradient. Mirrors `svd`.
+    """The factors of x = U diag(S) Vt, S in descending order. Mirrors `svd`, which has no gradient.
+
+    Singular vectors that the matrix leaves open, those of equal singular values, get no gradient from each other.
 
     Args:
-        x: Float tensor [..., m, n], not tracked; k is min(m, n).
+        x: Float tensor [..., m, n]; k is min(m, n).
         sweeps: Burn's limit of iterations, at least 1; LAPACK chooses its own.
 
     Returns:

@@ -97,6 +97,10 @@ CASES = [
         Case(f"qr({m},{n})", function("qr", True), lambda x: qr(x), (Arg((2, m, n)),), REALS, slack=50)
         for m, n in ((3, 3), (5, 3), (3, 5), (1, 1))
     ),
+    *(
+        Case(f"qr({m},{n}) full", function("qr", False), lambda x: qr(x, False), (Arg((2, m, n)),), REALS, slack=50)
+        for m, n in ((5, 3), (4, 1), (2, 3))
+    ),
 ]
 
 
@@ -107,7 +111,7 @@ def lu(x):
     return tuple(np.stack(part) for part in zip(*(factors(one) for one in x), strict=True))
 
 
-def qr(x):
+def qr(x, reduced=True):
     """Stacked factors, the diagonal of R with signs opposite to those of Householder's pivots."""
     made = []
     for one in x:
@@ -118,7 +122,7 @@ def qr(x):
             h = np.eye(len(v)) - 2 * np.outer(v, v) / (v @ v)
             a[i:] = h @ a[i:]
             q[:, i:] = q[:, i:] @ h
-        k = min(one.shape)
+        k = min(one.shape) if reduced else len(one)
         made.append((q[:, :k], np.triu(a)[:k]))
     return tuple(np.stack(part) for part in zip(*made, strict=True))
 
