@@ -168,7 +168,7 @@ def _reflections_bwd(q, r, to_q, to_r):
 
     A reflection is its own inverse, so that each one is undone to find what it was made from.
     """
-    m, n = r.shape
+    n = r.shape[1]
     q, r, to_q, to_r = q.copy(), r.copy(), to_q.copy(), to_r.copy()
     vectors = _reflection_vectors(q, r)
     for j in reversed(range(n)):
@@ -190,7 +190,7 @@ def _reflections_bwd(q, r, to_q, to_r):
 
 def _reflection_vectors(q, r):
     """(v, 2 / v.v) of the reflections whose product is Q, from its columns: column j is reflection j's image of e_j."""
-    m, n = r.shape
+    n = r.shape[1]
     found = []
     rest = q.copy()
     for j in range(n):
