@@ -8,6 +8,7 @@ from burn.device import DeviceSettings as DeviceSettings
 from burn.device import DeviceType as DeviceType
 from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
 from burn.tensor._einsum import einsum as einsum
+from burn.tensor._options import TensorCreationOptions as TensorCreationOptions
 from burn.tensor.checks import assert_shape as assert_shape
 from burn.tensor.checks import check_closeness as check_closeness
 from burn.tensor.checks import debug_assert_shape as debug_assert_shape

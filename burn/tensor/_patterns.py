@@ -120,22 +120,6 @@ class PatternMethods:
         return _mask("diag_mask", shape, offset, device, ew.not_equal)
 
     @classmethod
-    def arange_step(cls, range, step, device=None, *, dtype=None):
-        """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
-
-        >>> from burn.tensor import Tensor
-        >>> Tensor.arange_step(range(-2, 7), 3).tolist()
-        [-2, 1, 4]
-        """
-        try:
-            start, end, own = range.start, range.stop, range.step
-        except AttributeError:
-            raise ArgumentTypeError(f"[arange_step] 'range' must be a range, got {range!r}") from None
-        if own != 1:
-            raise ArgumentError(f"[arange_step] 'range' must have the step 1, got {range}; pass the step as 'step'")
-        return cls.arange(start, end, device, dtype=dtype, step=step)
-
-    @classmethod
     def cartesian_grid(cls, shape, device=None):
         """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `Tensor::cartesian_grid`.
 
