@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from burn._waiting import WaitingNames
 from burn.errors import (
     ArgumentTypeError,
     DataError,
@@ -59,7 +60,7 @@ def _array_of_lists(values, dtype, op):
     return made.astype(np.float32) if made.dtype == np.float64 and dtype is None else made
 
 
-class TensorData(CompareMethods):
+class TensorData(CompareMethods, metaclass=WaitingNames):
     """Host values with a shape and a dtype; row-major bytes. Mirrors `burn::tensor::TensorData`.
 
     Args:

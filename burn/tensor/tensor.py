@@ -9,12 +9,14 @@ import numpy as np
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.registry import FLOAT, check_same, check_tensor
+from burn._waiting import WaitingNames
 from burn.device import Device
 from burn.errors import (
     ArgumentError,
     ArgumentTypeError,
     AutodiffError,
     DTypeError,
+    InvalidShapeError,
     ShapeError,
 )
 from burn.tensor._creation import CreationMethods
@@ -45,6 +47,7 @@ class Tensor(
     InteropMethods,
     ForeignNames,
     core.TensorBase,
+    metaclass=WaitingNames,
 ):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
@@ -129,18 +132,37 @@ class Tensor(
     try_to_vec_as = try_into_vec_as = to_vec_as
 
     def item(self):
-        """The only element as a Python number. Mirrors `Tensor::into_scalar`.
+        """The only element as a Python number: `into_scalar` without a conversion.
+
+        Returns:
+            float, int or bool.
 
         Raises:
-            ShapeError: there is not exactly one element.
+            InvalidShapeError: there is not exactly one element.
         """
         if self._size != 1:
-            raise ShapeError(
+            raise InvalidShapeError(
                 f"[item] the tensor must have exactly one element, got {self._size} in shape {self.dims()}"
             )
         return np.frombuffer(core.read_scalar(self, 0), self.dtype.numpy)[0].item()
 
-    into_scalar = try_into_scalar = item
+    def into_scalar(self, dtype=None):
+        """The only element as a Python number, converted to a dtype if one is given. Mirrors `Tensor::into_scalar`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Raises:
+            InvalidShapeError: there is not exactly one element.
+            DataError: the dtype cannot represent the value.
+
+        >>> Tensor([2.7]).into_scalar("i32")
+        2
+        """
+        value = self.item()
+        return value if dtype is None else TensorData([value], dtype=self.dtype).to_vec_as(dtype)[0]
+
+    try_into_scalar = into_scalar
 
     def tolist(self):
         """The values as nested lists."""
