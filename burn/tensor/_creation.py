@@ -40,8 +40,11 @@ class CreationMethods:
     @classmethod
     def _from(cls, data, device, dtype, kind, op):
         """`from_data`, for a kind alone where one is given."""
-        array = array_of(data, True, op)
-        own = data.dtype if isinstance(data, TensorData) else DType.of(array.dtype)
+        if isinstance(data, TensorData):
+            array, own = data._exactly(None, op), data.dtype
+        else:
+            array = array_of(data, True, op)
+            own = DType.of(array.dtype)
         device, dtype = options(device, dtype, kind, op, own.kind)
         array = np.ascontiguousarray(checked_convert(array, dtype, op))
         shape = array.shape or (1,)

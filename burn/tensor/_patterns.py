@@ -87,7 +87,7 @@ class PatternMethods:
                 raise ShapeError(f"[pad] 'padding' of axis {axis} must be 0, got {pair}: an empty axis has no edge")
         return mv.pad_border(self, widths, reflect) if any(map(any, widths)) else self
 
-    def triu(self, diagonal=0):
+    def triu(self, diagonal):
         """The upper triangle of the last two axes, zeros below it. Mirrors `Tensor::triu`.
 
         Args:
@@ -95,7 +95,7 @@ class PatternMethods:
         """
         return _triangle("triu", self, diagonal, 1)
 
-    def tril(self, diagonal=0):
+    def tril(self, diagonal):
         """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`."""
         return _triangle("tril", self, diagonal, 0)
 

@@ -2,7 +2,7 @@
 
 import enum
 
-from burn._waiting import WaitingNames
+from burn._waiting import WaitingNames, check_waiting
 
 __all__ = ["Bool", "BoolDType", "BoolStore", "DType", "Float", "FloatDType", "Int", "IntDType", "Kind"]
 
@@ -142,6 +142,19 @@ class DType(metaclass=WaitingNames):
 
         info = ml_dtypes.finfo("float16" if self.variant == "Flex32" else self.numpy)
         return float(info.eps), float(info.max), float(info.min), float(info.smallest_normal)
+
+    @property
+    def _serde(self):
+        """How Burn writes this dtype into a file: a text, or of a Bool `{"Bool": store}`."""
+        store = self.record_name.removeprefix("Bool").strip("()")
+        return {"Bool": store} if self.is_bool else store
+
+    @staticmethod
+    def _of_serde(value):
+        """The dtype that Burn has written so, or None."""
+        if isinstance(value, dict) and "QFloat" in value:
+            check_waiting("DType", "QFloat")
+        return next((d for d in _ALL if d._serde == value), None)
 
     def __repr__(self):
         return f"DType.{self.variant}"

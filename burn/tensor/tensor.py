@@ -131,6 +131,22 @@ class Tensor(
 
     try_to_vec_as = try_into_vec_as = to_vec_as
 
+    def to_json(self):
+        """The values as JSON, as Burn's serde writes a tensor: see `TensorData.to_json`."""
+        return self.to_data().to_json()
+
+    @classmethod
+    def from_json(cls, text):
+        """The tensor that `to_json`, or Burn, has written: on the default device, in its default dtype of the kind.
+
+        Raises:
+            DataError: the text is no tensor, or the default dtype cannot represent a value.
+
+        >>> Tensor.from_json(Tensor([0.5], dtype="f64").to_json()).dtype
+        DType.F32
+        """
+        return cls.from_data(TensorData.from_json(text))
+
     def item(self):
         """The only element as a Python number: `into_scalar` without a conversion.
 

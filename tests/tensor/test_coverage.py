@@ -1,5 +1,16 @@
 """Every name of Burn's tensor API is public here, or stands in the list of names that wait; and none is in both."""
 
+import enum
+import importlib
+import inspect
+
+import pytest
+
+import burn
+from burn import errors
+from burn._waiting import WAITING
+from burn.errors import NotYetError
+
 # The names of Burn 0.22 by the object that has them; words that Python keeps have their underscore.
 NAMES = {
     "burn.tensor.Tensor": """
@@ -88,3 +99,138 @@ NAMES = {
     "burn.signal": "rfft irfft cfft stft istft hann_window hamming_window blackman_window StftOptions",
     "burn.signal.StftOptions": "n_fft hop_length win_length center onesided",
 }  # fmt: skip
+
+# Parameters and defaults as Burn has them. `options` stands for our device, kind and dtype.
+SIGNATURES = {
+    "burn.tensor.Tensor": """
+        inplace(func) empty(shape,options) zeros(shape,options) ones(shape,options) full(shape,fill_value,options)
+        full_like(fill_value) from_data(data,options) from_floats(values,device) from_ints(values,device)
+        from_bool(values,device) arange_step(range,step,options) eye(size,options) one_hot(num_classes)
+        one_hot_fill(num_classes,on_value,off_value,axis) cartesian_grid(shape,device) triu_mask(shape,offset,device)
+        tril_mask(shape,offset,device) diag_mask(shape,offset,device) movedim(src,dst) flip(axes) flatten(start,end)
+        squeeze_dim(dim) squeeze_dims(dims) unsqueeze(rank) unsqueeze_dim(dim) unsqueeze_dims(axes) roll_dim(shift,dim)
+        roll(shifts,dims) repeat_dim(dim,times) repeat(sizes) unfold(dim,size,step) iter_dim(dim) to_device(device)
+        slice(slices) slice_assign(slices,values) slice_fill(slices,value) slice_dim(dim,slice) select_dim(dim,index)
+        narrow(dim,start,length) select(dim,indices) select_assign(dim,indices,values,update) gather(dim,indices)
+        scatter(dim,indices,values,update) gather_nd(indices) scatter_nd(indices,values,update) take(dim,indices)
+        mask_where(mask,value) mask_fill(mask,value) mask_select(mask) mask_select_async(mask) cat(tensors,dim)
+        stack(tensors,dim) chunk(chunks,dim) split(split_size,dim) split_with_sizes(sizes,dim) any_dim(dim) all_dim(dim)
+        triu(diagonal) tril(diagonal) sum_dim(dim) sum_dims(dims) sum_dims_squeeze(dims) cumsum(dim) argtopk(k,dim)
+        clamp(min,max) clamp_min(min) clamp_max(max) var(dim) median(dim) cov(dim,correction_factor) sort(dim) argsort(dim)
+        topk(k,dim) topk_with_indices(k,dim) fmod_scalar(value) is_close(other,rtol=1e-05,atol=1e-08)
+        all_close(other,rtol=1e-05,atol=1e-08) cross(other,dim) categorical(num_samples) cast(dtype)
+        set_require_grad(require_grad) pad(padding,mode=None) to_data_dtype(dtype) try_into_vec_as(dtype)
+        into_scalar(dtype=None) grad(grads) grad_remove(grads) grad_replace(grads,grad)
+        with_gradient_checkpointing_strategy(strategy)""",
+    "burn.tensor.TensorData": """
+        from_bytes(bytes,shape,dtype) full_dtype(shape,value,dtype) with_bytes_mut(f) assert_eq(other,strict)
+        try_to_vec_as(dtype) try_cast(dtype)""",
+    "burn.tensor": """
+        einsum(equation,operands) meshgrid(tensors,options=None) meshgrid_stack(tensors,index_pos=First)
+        affine_grid_2d(transform,dims) cartesian_grid(shape,device) cross_entropy_with_logits(logits,target_probs)
+        check_closeness(output,expected)""",
+    "burn.tensor.Shape": "flatten_dims(start,end) repeat(dim,times) reduce(dim) cat(shapes,dim) expand(target) slice(slices)",
+    "burn.tensor.activation": """
+        hardtanh(tensor,min_val,max_val) leaky_relu(tensor,negative_slope) prelu(tensor,alpha) elu(tensor,alpha)
+        celu(tensor,alpha) hard_sigmoid(tensor,alpha,beta) softplus(tensor,beta)
+        softplus_with_threshold(tensor,beta,threshold) hard_shrink(tensor,lambda_) soft_shrink(tensor,lambda_)
+        shrink(tensor,lambda_,bias) thresholded_relu(tensor,alpha) threshold(tensor,threshold,value) glu(tensor,dim)
+        softmax(tensor,dim) log_softmax(tensor,dim) softmin(tensor,dim) quiet_softmax(tensor,dim)""",
+    "burn.linalg": """
+        diag(x) trace(x) matvec(matrix,vector) outer(lhs,rhs) outer_dim(lhs,rhs,dim) cosine_similarity(x1,x2,dim,eps=None)
+        vector_norm(x,norm,dim) vector_norm_dims(x,norm,dims) lp_norm(x,p,dim) lp_norm_dims(x,p,dims) l2_norm(x,dim)
+        l2_norm_dims(x,dims) vector_normalize(x,norm,dim,eps) lu(x) qr(x,reduced) svd(x,sweeps) det(x)""",
+    "burn.signal": """
+        rfft(signal,dim,n=None) irfft(re,im,dim,n=None) cfft(re,im,dim,n=None) stft(signal,window=None,options=None)
+        istft(matrix,window=None,length=None,options=None) hann_window(size,periodic,options)
+        hamming_window(size,periodic,options) blackman_window(size,periodic,options)
+        StftOptions(n_fft=400,hop_length=None,win_length=None,center=True,onesided=True)""",
+}  # fmt: skip
+
+LISTED = [(owner, name) for owner, names in NAMES.items() for name in names.split()]
+CALLS = [(owner, text) for owner, texts in SIGNATURES.items() for text in texts.split()]
+
+
+def resolve(path):
+    """The module, or the class or object in a module, that a dotted path names."""
+    try:
+        return importlib.import_module(path)
+    except ImportError:
+        module, name = path.rsplit(".", 1)
+        return getattr(importlib.import_module(module), name)
+
+
+def has(owner, name):
+    """Whether an object, or what it makes, has a public name."""
+    value = resolve(owner)
+    return hasattr(value, name) or name in getattr(value, "__dataclass_fields__", {})
+
+
+def key(owner, name):
+    """The key of the list of names that wait: classes by their name, modules by their path."""
+    value = resolve(owner)
+    return f"{value.__name__ if isinstance(value, type) else owner}.{name}"
+
+
+@pytest.mark.parametrize(("owner", "name"), LISTED, ids=lambda part: part)
+def test_name_is_public_or_waits(owner, name):
+    waits = key(owner, name) in WAITING
+    assert has(owner, name) != waits, f"{owner}.{name} is {'both public and waiting' if waits else 'missing'}"
+
+
+def test_list_of_waiting_names_holds_names_of_burn():
+    known = {key(owner, name) for owner, name in LISTED} | {"Tensor.into_primitive"}
+    assert set(WAITING) <= known
+
+
+@pytest.mark.parametrize("path", WAITING)
+def test_waiting_name_says_what_for(path):
+    owner, name = path.rsplit(".", 1)
+    value = resolve(owner if owner.startswith("burn.") else f"burn.tensor.{owner}")
+    what, instead = WAITING[path]
+    assert not hasattr(value, name) and name not in dir(value)
+    with pytest.raises(NotYetError, match=name) as caught:
+        getattr(value, name)
+    assert what in str(caught.value) and instead in str(caught.value)
+    assert all(isinstance(caught.value, each) for each in (errors.BurnError, NotImplementedError, AttributeError))
+
+
+def test_waiting_name_of_a_tensor():
+    x = burn.Tensor([1.0])
+    assert not hasattr(x, "quantize") and getattr(x, "quantize", None) is None
+    with pytest.raises(NotImplementedError, match="quantized operations"):
+        x.quantize_dynamic()
+    with pytest.raises(AttributeError, match="no attribute 'frobnicate'"):
+        _ = burn.Tensor.frobnicate
+    with pytest.raises(AttributeError, match="no attribute 'frobnicate'"):
+        _ = burn.tensor.frobnicate
+
+
+def written(function):
+    """A signature in the form of the lists: no spaces, no self, options for device, kind and dtype."""
+    shown = []
+    for p in inspect.signature(function).parameters.values():
+        if p.name == "self" or (shown and shown[-1] == "options" and p.name in ("kind", "dtype")):
+            continue
+        default = p.default.name if isinstance(p.default, enum.Enum) else p.default
+        if p.name == "device" and p.default is None:
+            several = {"kind", "dtype"} & set(inspect.signature(function).parameters)
+            shown.append("options" if several else "device")
+        else:
+            shown.append(p.name if p.default is p.empty else f"{p.name}={default}")
+    return ",".join(shown)
+
+
+@pytest.mark.parametrize(("owner", "text"), CALLS, ids=lambda part: part)
+def test_parameters_are_those_of_burn(owner, text):
+    name, wanted = text.removesuffix(")").split("(")
+    assert written(getattr(resolve(owner), name)) == wanted
+
+
+def test_families_of_dtypes():
+    assert [d.name for d in burn.tensor.FloatDType] == ["f64", "f32", "flex32", "f16", "bf16"]
+    assert len(list(burn.tensor.IntDType)) == 8 and burn.tensor.BoolStore is burn.tensor.BoolDType
+    assert burn.tensor.IntDType("u8") is burn.DType.U8 and burn.tensor.BoolDType("u32") is burn.DType.BoolU32
+    for family, other in (("FloatDType", "i32"), ("IntDType", "bool"), ("BoolDType", "i64")):
+        with pytest.raises(errors.DTypeError, match=rf"\[{family}\] 'dtype' must be one of .* got {other}"):
+            getattr(burn.tensor, family)(other)
