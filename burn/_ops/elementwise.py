@@ -135,7 +135,9 @@ powf = binary(
     "powf",
     FLOAT,
     (
-        "mask_where(g * rhs * powf(lhs, rhs - 1.0), equal(rhs, 0.0), zeros())",
+        # at 0 the slope of a power between 0 and 1 is infinite, and 0 serves
+        "mask_where(g * rhs * powf(lhs, rhs - 1.0), "
+        "bool_or(equal(rhs, 0.0), bool_and(equal(lhs, 0.0), lower(abs(rhs - 0.5), 0.5))), zeros())",
         "mask_where(g * out * log(lhs), bool_and(equal(lhs, 0.0), greater_equal(rhs, 0.0)), zeros())",
     ),
 )
