@@ -35,6 +35,7 @@ from burn.tensor import Int as Int
 from burn.tensor import Kind as Kind
 from burn.tensor import Shape as Shape
 from burn.tensor import Tensor as Tensor
+from burn.tensor import TensorCreationOptions as TensorCreationOptions
 from burn.tensor import TensorData as TensorData
 
 _LAZY = (

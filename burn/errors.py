@@ -44,7 +44,18 @@ class AutodiffError(BurnError, RuntimeError):
     """Autodiff state that does not allow the call (untracked, consumed, not a leaf)."""
 
 
-class ExecutionError(BurnError, RuntimeError):
+class TensorReadError(BurnError):
+    """The values of a tensor could not be read. Mirrors `TensorReadError`.
+
+    Its variants are ExecutionError, DataError and InvalidShapeError.
+    """
+
+
+class InvalidShapeError(TensorReadError, ShapeError):
+    """A tensor with another number of elements than is read. Mirrors `TensorReadError::InvalidShape`."""
+
+
+class ExecutionError(TensorReadError, RuntimeError):
     """Work on a device failed while it ran. Mirrors `ExecutionError`."""
 
     def is_device_poisoned(self) -> bool:
@@ -71,7 +82,7 @@ class DeviceMemoryError(ExecutionError, OutOfMemoryError):
     """A device has no memory left, even after everything kept for reuse was given back."""
 
 
-class DataError(BurnError, ValueError):
+class DataError(TensorReadError, ValueError):
     """Host data that cannot be read or converted. Mirrors `DataError`; its variants are the classes below."""
 
 
@@ -129,3 +140,10 @@ class ModuleError(BurnError, TypeError):
 
 class ArgumentTypeError(BurnError, TypeError):
     """An argument of a type that the operation does not take."""
+
+
+class NotYetError(BurnError, NotImplementedError, AttributeError):
+    """A name of Burn that burn does not have yet; the message says what it waits for and what serves until then.
+
+    It is an AttributeError too, so that `hasattr` is False for such a name.
+    """

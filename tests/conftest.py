@@ -1,4 +1,4 @@
-"""What all tests share: the configuration in the header of the report, and programs in fresh processes."""
+"""What all tests share: the configuration in the header of the report, devices, and programs in fresh processes."""
 
 import os
 import subprocess
@@ -21,6 +21,26 @@ def pytest_report_header(config):
 def built_levels():
     """The SIMD levels that are compiled in this tree, lowest first."""
     return sorted({path.parent.name.lstrip("_") for path in (ROOT / "burn/_core").glob("_*/*.so")})
+
+
+@pytest.fixture(params=["flex", "ndarray", "cuda"])
+def device(request):
+    """Every device of this machine in turn."""
+    from burn.device import Device
+    from burn.errors import DeviceError
+
+    try:
+        return getattr(Device, request.param)()
+    except DeviceError as e:
+        pytest.skip(str(e))
+
+
+@pytest.fixture
+def flex():
+    """The compiled CPU backend alone."""
+    from burn.device import Device
+
+    return Device.flex()
 
 
 @pytest.fixture

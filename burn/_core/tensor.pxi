@@ -313,10 +313,10 @@ cdef int64_t count_of(const int64_t *dims, int ndim) except -1:
     return n
 
 
-def set_types(type tensor, type shape):
-    """Registers the public Tensor and Shape classes that the core creates."""
+def set_types(tensor, type shape):
+    """Registers the public Tensor and Shape classes that the core creates; Tensor may have a metaclass."""
     global tensor_type, shape_type
-    tensor_type = tensor
+    tensor_type = <type>tensor
     shape_type = shape
     burn_inherit_operators(TensorBase, tensor)
 

@@ -507,7 +507,7 @@ def filled(Op op, shape, int dtype, int dev, int ctx, value):
     if n < 1 or not read_number(value, dtype, &real, &whole):
         return None
     for i in range(n):
-        if dims[i] < 0:
+        if dims[i] < 0 or dims[i] > 1 << 40:
             return None
     row = find_row(op, dev, dtype)
     if row == NULL or (memory_of[dev] != NULL and not row.flags & ROW_HOST):

@@ -142,7 +142,9 @@ powf = binary(
     "powf",
     FLOAT,
     (
-        "mask_where(g * rhs * powf(lhs, rhs - 1.0), equal(rhs, 0.0), zeros())",
+        # at 0 the slope of a power between 0 and 1 is infinite, and 0 serves
+        "mask_where(g * rhs * powf(lhs, rhs - 1.0), "
+        "bool_or(equal(rhs, 0.0), bool_and(equal(lhs, 0.0), lower(abs(rhs - 0.5), 0.5))), zeros())",
         "mask_where(g * out * log(lhs), bool_and(equal(lhs, 0.0), greater_equal(rhs, 0.0)), zeros())",
     ),
 )
@@ -325,7 +327,7 @@ def mask_fill(x, mask, value, name="mask_fill"):
 
 def clamp(x, low, high, name="clamp"):
     """x limited to low..high; NaN stays NaN."""
-    if type(low) is type(high) is float and low <= high or type(low) is type(high) is int and low <= high:
+    if (type(low) is type(high) is float and low <= high) or (type(low) is type(high) is int and low <= high):
         out = core.mixed(_clamp, x, low, high)
         if out is not None:
             return out

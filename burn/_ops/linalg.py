@@ -179,7 +179,9 @@ def _reflections_bwd(q, r, to_q, to_r):
         columns -= scale * np.outer(columns @ v, v)
         turned, weights = columns @ v, v @ rows
         to_scale = -(v @ to_rows @ weights) - turned @ to_columns @ v
-        to_v = -scale * (to_rows @ weights + rows @ (to_rows.T @ v) + to_columns.T @ turned + columns.T @ (to_columns @ v))
+        to_v = -scale * (
+            to_rows @ weights + rows @ (to_rows.T @ v) + to_columns.T @ turned + columns.T @ (to_columns @ v)
+        )
         to_v -= scale * scale * to_scale * v
         to_rows -= scale * np.outer(v, v @ to_rows)
         to_columns -= scale * np.outer(to_columns @ v, v)

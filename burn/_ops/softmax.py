@@ -1,6 +1,5 @@
 """Softmax and log-softmax over one axis, one pass a row."""
 
-from burn._core import core
 from burn._ops.reduce import fold
 from burn._ops.registry import FLOAT, check_kind, check_tensor, define
 from burn._ops.rule import python_rule

@@ -21,7 +21,7 @@ def _window(op, size, periodic, device, dtype, weights):
     return Tensor.from_data(np.ones(1) if size == 1 else values, device, dtype)
 
 
-def hann_window(size, periodic=True, device=None, *, dtype=None):
+def hann_window(size, periodic, device=None, *, dtype=None):
     """0.5 - 0.5 cos. Mirrors `hann_window`.
 
     Args:
@@ -29,17 +29,17 @@ def hann_window(size, periodic=True, device=None, *, dtype=None):
         periodic: whether the turn ends after the last weight (for transforms) or at it.
         device: a Device or a (Device, dtype) pair.
 
-    >>> hann_window(4).tolist()
+    >>> hann_window(4, True).tolist()
     [0.0, 0.5, 1.0, 0.5]
     """
     return _window("hann_window", size, periodic, device, dtype, (0.5, -0.5))
 
 
-def hamming_window(size, periodic=True, device=None, *, dtype=None):
+def hamming_window(size, periodic, device=None, *, dtype=None):
     """25/46 - 21/46 cos. Mirrors `hamming_window`; see `hann_window`."""
     return _window("hamming_window", size, periodic, device, dtype, (25 / 46, -21 / 46))
 
 
-def blackman_window(size, periodic=True, device=None, *, dtype=None):
+def blackman_window(size, periodic, device=None, *, dtype=None):
     """0.42 - 0.5 cos + 0.08 cos of twice the angle. Mirrors `blackman_window`; see `hann_window`."""
     return _window("blackman_window", size, periodic, device, dtype, (0.34, -0.5, 0.16))

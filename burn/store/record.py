@@ -216,8 +216,8 @@ class _Apply(PathTracking, ModuleMapper):
 
 def pack_tensor(name: str, tensor: Tensor, id: ParamId | None = None) -> PackTensor:
     """A tensor as a container holds it; memory of the CPU is shared, not copied."""
-    store = tensor.dtype.record_name
-    dtype = PackDType("Bool", store[5:-1]) if store.startswith("Bool") else PackDType(store)
+    form = tensor.dtype._serde
+    dtype = PackDType("Bool", form["Bool"]) if isinstance(form, dict) else PackDType(form)
     return PackTensor(name, dtype, tuple(tensor.shape), tensor.numpy(), None if id is None else id.val())
 
 

@@ -1,5 +1,6 @@
 """Tensors: the data type that everything else is made of. Mirrors `burn::tensor`."""
 
+from burn._waiting import check_waiting as _check_waiting
 from burn.device import Device as Device
 from burn.device import DeviceConfig as DeviceConfig
 from burn.device import DeviceFilter as DeviceFilter
@@ -8,6 +9,9 @@ from burn.device import DeviceSettings as DeviceSettings
 from burn.device import DeviceType as DeviceType
 from burn.device import GradientCheckpointingStrategy as GradientCheckpointingStrategy
 from burn.tensor._einsum import einsum as einsum
+from burn.tensor._math import DEFAULT_ATOL as DEFAULT_ATOL
+from burn.tensor._math import DEFAULT_RTOL as DEFAULT_RTOL
+from burn.tensor._options import TensorCreationOptions as TensorCreationOptions
 from burn.tensor.checks import assert_shape as assert_shape
 from burn.tensor.checks import check_closeness as check_closeness
 from burn.tensor.checks import debug_assert_shape as debug_assert_shape
@@ -18,9 +22,13 @@ from burn.tensor.display import PrintOptions as PrintOptions
 from burn.tensor.display import set_print_options as set_print_options
 from burn.tensor.distribution import Distribution as Distribution
 from burn.tensor.dtype import Bool as Bool
+from burn.tensor.dtype import BoolDType as BoolDType
+from burn.tensor.dtype import BoolStore as BoolStore
 from burn.tensor.dtype import DType as DType
 from burn.tensor.dtype import Float as Float
+from burn.tensor.dtype import FloatDType as FloatDType
 from burn.tensor.dtype import Int as Int
+from burn.tensor.dtype import IntDType as IntDType
 from burn.tensor.dtype import Kind as Kind
 from burn.tensor.indexing import IndexingUpdateOp as IndexingUpdateOp
 from burn.tensor.indexing import Slice as Slice
@@ -39,6 +47,8 @@ from burn.tensor.grid import cartesian_grid as cartesian_grid  # isort: skip
 from burn.tensor.grid import meshgrid as meshgrid  # isort: skip
 from burn.tensor.grid import meshgrid_stack as meshgrid_stack  # isort: skip
 
+from burn.tensor.loss import cross_entropy_with_logits as cross_entropy_with_logits  # isort: skip
+
 from burn.tensor import activation as activation  # isort: skip
 from burn.tensor import grid as grid  # isort: skip
 from burn.tensor import loss as loss  # isort: skip
@@ -46,9 +56,13 @@ from burn.tensor import module as module  # isort: skip
 
 
 def __getattr__(name):
-    """`burn.tensor.linalg` is `burn.linalg`, as in Burn, and so is `signal`; they are imported when they are first used."""
+    """`burn.tensor.linalg` is `burn.linalg`, as in Burn, and so is `signal`; they are imported when they are first used.
+
+    Names that wait say what for.
+    """
     if name in ("linalg", "signal"):
         import importlib
 
         return importlib.import_module(f"burn.{name}")
+    _check_waiting("burn.tensor", name)
     raise AttributeError(f"module 'burn.tensor' has no attribute {name!r}")

@@ -1,4 +1,9 @@
-"""Names of other libraries that people type from habit: the AttributeError says what burn calls it. More in docs/names.md."""
+"""Names that a tensor lacks: those of Burn that wait, and those of other libraries that people type from habit.
+
+The AttributeError says what burn calls it. More in docs/names.md.
+"""
+
+from burn._waiting import check_waiting
 
 __all__ = ["ForeignNames"]
 
@@ -20,5 +25,6 @@ class ForeignNames:
     def __getattr__(self, name):
         if hasattr(type(self), name):  # a property refused: its own words count
             return object.__getattribute__(self, name)
+        check_waiting("Tensor", name)
         hint = f"; use {_NAMES[name]}" if name in _NAMES else ""
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}{hint}", name=name, obj=self)

@@ -11,7 +11,7 @@ from burn.device import Device
 from burn.errors import ArgumentError, ArgumentTypeError, DataError, DeviceError, ShapeError
 from burn.tensor._options import options
 from burn.tensor.data import array_of
-from burn.tensor.dtype import DType, Float
+from burn.tensor.dtype import DType
 
 __all__ = ["InteropMethods"]
 
@@ -93,7 +93,7 @@ class InteropMethods:
         if not isinstance(array, np.ndarray):
             raise DataError(f"[from_numpy] 'array' must be a NumPy array, got {type(array).__name__}; use from_data()")
         array = array_of(array, True, "from_numpy")
-        device, dtype = options(device, DType.of(array.dtype), Float, "from_numpy")
+        device, dtype = options(device, DType.of(array.dtype), None, "from_numpy")
         if device._dlpack()[0] != HOST:
             return cls.from_data(array, device, dtype)
         if array.ndim == 0:
@@ -133,7 +133,7 @@ class InteropMethods:
         kind, index = source.__dlpack_device__() if hasattr(source, "__dlpack_device__") else (HOST, 0)
         if device is None:
             device = _device_of(kind, index)
-        device, _ = options(device, None, Float, "from_dlpack")
+        device, _ = options(device, None, None, "from_dlpack")
         if device._dlpack()[0] == HOST or kind != device._dlpack()[0]:
             return core.from_dlpack(source.__dlpack__(), device._slot, device._ctx)
         from burn.backend import cuda
@@ -166,7 +166,7 @@ class InteropMethods:
             raise DataError(f"[from_cuda_array] 'source' must lie in memory of a GPU, got address {address:#x}")
         if device is None:
             device = Device.cuda(owner or 0)
-        device, _ = options(device, None, Float, "from_cuda_array")
+        device, _ = options(device, None, None, "from_cuda_array")
         kind, index = device._dlpack()
         if kind == HOST or owner not in (None, index):
             where = "a GPU" if owner is None else Device.cuda(owner)

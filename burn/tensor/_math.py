@@ -9,6 +9,8 @@ from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_te
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
 from burn.tensor.shape import axis_of, ints_of
 
+DEFAULT_RTOL, DEFAULT_ATOL = 1e-5, 1e-8  # how close two values are without other numbers
+
 
 along = core.along  # the compiled path of ops along an axis; None where it does not fit
 
@@ -391,11 +393,11 @@ class MathMethods:
         """Whether any element is NaN, [1]. Mirrors `Tensor::contains_nan`."""
         return rd.any_(ew.is_nan(self))
 
-    def all_close(self, other, rtol=1e-5, atol=1e-8):
+    def all_close(self, other, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL):
         """Whether all elements are close, as a Python bool; equal infinities are, NaN never is. Mirrors `Tensor::all_close`."""
         return bool(rd.all_(self.is_close(other, rtol, atol)).item())
 
-    def is_close(self, other, rtol=1e-5, atol=1e-8):
+    def is_close(self, other, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL):
         """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`."""
         check_kind("is_close", self, FLOAT)
         check_same("is_close", self, check_tensor("is_close", other, "other"))

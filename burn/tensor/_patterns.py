@@ -97,7 +97,7 @@ class PatternMethods:
                 raise ShapeError(f"[pad] 'padding' of axis {axis} must be 0, got {pair}: an empty axis has no edge")
         return mv.pad_border(self, widths, reflect) if any(map(any, widths)) else self
 
-    def triu(self, diagonal=0):
+    def triu(self, diagonal):
         """The upper triangle of the last two axes, zeros below it. Mirrors `Tensor::triu`.
 
         Args:
@@ -105,7 +105,7 @@ class PatternMethods:
         """
         return _triangle("triu", self, diagonal, 1)
 
-    def tril(self, diagonal=0):
+    def tril(self, diagonal):
         """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`."""
         return _triangle("tril", self, diagonal, 0)
 
@@ -128,22 +128,6 @@ class PatternMethods:
     def diag_mask(cls, shape, offset, device=None):
         """Bool tensor, True outside a diagonal: where column - row != offset. Mirrors `Tensor::diag_mask`."""
         return _mask("diag_mask", shape, offset, device, ew.not_equal)
-
-    @classmethod
-    def arange_step(cls, range, step, device=None, *, dtype=None):
-        """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
-
-        >>> from burn.tensor import Tensor
-        >>> Tensor.arange_step(range(-2, 7), 3).tolist()
-        [-2, 1, 4]
-        """
-        try:
-            start, end, own = range.start, range.stop, range.step
-        except AttributeError:
-            raise ArgumentTypeError(f"[arange_step] 'range' must be a range, got {range!r}") from None
-        if own != 1:
-            raise ArgumentError(f"[arange_step] 'range' must have the step 1, got {range}; pass the step as 'step'")
-        return cls.arange(start, end, device, dtype=dtype, step=step)
 
     @classmethod
     def cartesian_grid(cls, shape, device=None):

@@ -29,14 +29,14 @@ class ShapingMethods:
         dims = ints_of("reshape", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.reshape(self, mv.resolve_reshape(self._dims, dims))
 
-    def flatten(self, start_dim=0, end_dim=-1):
-        """Axes start_dim to end_dim merged into one. Mirrors `Tensor::flatten`."""
-        out = core.merge_axes(mv._reshape, self, start_dim, end_dim)
+    def flatten(self, start, end):
+        """The axes start to end merged into one. Mirrors `Tensor::flatten`."""
+        out = core.merge_axes(mv._reshape, self, start, end)
         if out is not None:
             return out
-        a, b = axis_of(start_dim, self.ndim, "flatten", "start_dim"), axis_of(end_dim, self.ndim, "flatten", "end_dim")
+        a, b = axis_of(start, self.ndim, "flatten", "start"), axis_of(end, self.ndim, "flatten", "end")
         if a > b:
-            raise ShapeError(f"[flatten] 'start_dim' must not come after 'end_dim', got {start_dim} and {end_dim}")
+            raise ShapeError(f"[flatten] 'start' must not come after 'end', got {start} and {end}")
         size = 1
         for n in self._dims[a : b + 1]:
             size *= n
@@ -195,7 +195,7 @@ class ShapingMethods:
     # Joining and splitting
 
     @staticmethod
-    def cat(tensors, dim=0):
+    def cat(tensors, dim):
         """Tensors joined along an axis; the other axes must agree. Mirrors `Tensor::cat`."""
         out = core.join(mv._cat, tensors, dim)
         if out is not None:
@@ -203,7 +203,7 @@ class ShapingMethods:
         return _joined("cat", tensors, dim)
 
     @staticmethod
-    def stack(tensors, dim=0):
+    def stack(tensors, dim):
         """Tensors of one shape joined along a new axis. Mirrors `Tensor::stack`."""
         out = core.join(mv._cat, tensors, dim, True)
         if out is not None:
@@ -232,7 +232,7 @@ class ShapingMethods:
         starts[a], sizes[a] = start, length
         return mv.slice_view(self, starts, [1] * self.ndim, sizes)
 
-    def split(self, split_size, dim=0):
+    def split(self, split_size, dim):
         """Pieces of split_size along an axis, the last one smaller. Mirrors `Tensor::split`."""
         a = axis_of(dim, self.ndim, "split")
         n, split_size = self._dims[a], int_of("split", "split_size", split_size)
@@ -240,7 +240,7 @@ class ShapingMethods:
             raise ShapeError(f"[split] 'split_size' must be at least 1 for an axis of size {n}, got {split_size}")
         return [self.narrow(a, at, min(split_size, n - at)) for at in range(0, n, split_size or 1)]
 
-    def split_with_sizes(self, sizes, dim=0):
+    def split_with_sizes(self, sizes, dim):
         """Pieces of the given sizes along an axis; zero sizes are dropped. Mirrors `Tensor::split_with_sizes`."""
         a = axis_of(dim, self.ndim, "split_with_sizes")
         sizes = ints_of("split_with_sizes", "sizes", sizes)
@@ -255,7 +255,7 @@ class ShapingMethods:
             at += n
         return out
 
-    def chunk(self, chunks, dim=0):
+    def chunk(self, chunks, dim):
         """At most `chunks` equal pieces along an axis, the last one smaller. Mirrors `Tensor::chunk`."""
         a = axis_of(dim, self.ndim, "chunk")
         if int_of("chunk", "chunks", chunks) < 1:
@@ -275,7 +275,7 @@ class ShapingMethods:
             return out
         return ix.select(self, axis_of(dim, self.ndim, "select"), indices)
 
-    def select_assign(self, dim, indices, values, update="Add"):
+    def select_assign(self, dim, indices, values, update):
         """self with slices written or combined at positions of an axis. Mirrors `Tensor::select_assign`."""
         return ix.select_assign(self, axis_of(dim, self.ndim, "select_assign"), indices, values, update)
 
@@ -286,7 +286,7 @@ class ShapingMethods:
             return out
         return ix.gather(self, axis_of(dim, self.ndim, "gather"), indices)
 
-    def scatter(self, dim, indices, values, update="Add"):
+    def scatter(self, dim, indices, values, update):
         """self with values written or combined at indices along an axis. Mirrors `Tensor::scatter`."""
         return ix.scatter(self, axis_of(dim, self.ndim, "scatter"), indices, values, update)
 

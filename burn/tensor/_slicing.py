@@ -91,7 +91,7 @@ class SlicingMethods:
         """
         return ix.gather_nd(self, indices)
 
-    def scatter_nd(self, indices, values, update="Add"):
+    def scatter_nd(self, indices, values, update):
         """self with values written or combined at the places that indices name. Mirrors `Tensor::scatter_nd`.
 
         Args:

@@ -9,6 +9,7 @@ from burn.errors import ArgumentError, ShapeError
 from burn.tensor.shape import axis_of
 
 __all__ = [
+    "DEFAULT_SOFTPLUS_THRESHOLD",
     "celu",
     "elu",
     "gelu",
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
-_SOFTPLUS_THRESHOLD = 20.0  # Burn's DEFAULT_SOFTPLUS_THRESHOLD
+DEFAULT_SOFTPLUS_THRESHOLD = 20.0  # of softplus: beta x above it is as good as the result
 
 
 def _numbers(op, tensor, **values):
@@ -242,7 +243,7 @@ def softplus(tensor, beta):
     Raises:
         ArgumentError: beta is 0.
     """
-    return _softplus("softplus", tensor, beta, _SOFTPLUS_THRESHOLD)
+    return _softplus("softplus", tensor, beta, DEFAULT_SOFTPLUS_THRESHOLD)
 
 
 def softplus_with_threshold(tensor, beta, threshold):

@@ -1,7 +1,10 @@
 """TensorData: values on the host, between a tensor and files, lists or NumPy."""
 
+import math
+
 import numpy as np
 
+from burn._waiting import WaitingNames
 from burn.errors import (
     ArgumentTypeError,
     DataError,
@@ -59,7 +62,7 @@ def _array_of_lists(values, dtype, op):
     return made.astype(np.float32) if made.dtype == np.float64 and dtype is None else made
 
 
-class TensorData(CompareMethods):
+class TensorData(CompareMethods, metaclass=WaitingNames):
     """Host values with a shape and a dtype; row-major bytes. Mirrors `burn::tensor::TensorData`.
 
     Args:
@@ -79,10 +82,9 @@ class TensorData(CompareMethods):
             array = checked_convert(array, dtype, "TensorData")
         if shape is not None:
             dims = as_shape(shape, "TensorData")
-            if int(np.prod(dims, dtype=np.int64)) != array.size:
+            if math.prod(dims) != array.size:
                 raise ElementCountMismatchError(
-                    f"[TensorData] 'shape' must hold the {array.size} values given, got {list(dims)} for "
-                    f"{int(np.prod(dims, dtype=np.int64))}"
+                    f"[TensorData] 'shape' must hold the {array.size} values given, got {list(dims)} for {math.prod(dims)}"
                 )
             array = array.reshape(dims)
         self._array = np.array(array, order="C")
@@ -95,19 +97,25 @@ class TensorData(CompareMethods):
         return self
 
     @classmethod
-    def from_bytes(cls, data, shape, dtype):
-        """Data from raw row-major little-endian bytes.
+    def from_bytes(cls, bytes, shape, dtype):
+        """Data from raw row-major little-endian bytes. Mirrors `TensorData::from_bytes`.
+
+        Args:
+            bytes: bytes, or a list of ints of 0 to 255.
+            shape: sizes of the axes.
+            dtype: a DType, its name, or a NumPy or Python type.
 
         Raises:
             InvalidByteLengthError: the number of bytes does not fit the shape and dtype.
         """
         dtype, dims = DType.of(dtype), as_shape(shape, "from_bytes")
-        want = int(np.prod(dims, dtype=np.int64)) * dtype.size
+        want = math.prod(dims) * dtype.size
+        data = bytearray(bytes)
         if len(data) != want:
             raise InvalidByteLengthError(
-                f"[from_bytes] 'data' must hold {want} bytes for shape {list(dims)} and dtype {dtype}, got {len(data)}"
+                f"[from_bytes] 'bytes' must hold {want} bytes for shape {list(dims)} and dtype {dtype}, got {len(data)}"
             )
-        return cls._of(np.frombuffer(bytes(data), dtype.numpy).reshape(dims), dtype)
+        return cls._of(np.frombuffer(data, dtype.numpy).reshape(dims), dtype)
 
     try_from_bytes = from_bytes_vec = try_from_bytes_vec = from_bytes
 
@@ -330,11 +338,60 @@ class TensorData(CompareMethods):
 
     __hash__ = None
 
+    def to_json(self):
+        """The text that Burn's serde_json writes: the bytes as numbers, the sizes, the dtype.
+
+        Returns:
+            str: an object with the keys bytes, shape and dtype.
+
+        >>> TensorData([1.0]).to_json()
+        '{"bytes":[0,0,128,63],"shape":[1],"dtype":"F32"}'
+        """
+        import json
+
+        parts = {"bytes": list(self.as_bytes()), "shape": list(self.shape), "dtype": self._dtype._serde}
+        return json.dumps(parts, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text):
+        """The data that `to_json`, or Burn, has written.
+
+        Args:
+            text: str or bytes.
+
+        Raises:
+            DataError: no such object.
+            InvalidByteLengthError: a number of bytes that does not fit the shape and dtype.
+
+        >>> TensorData.from_json('{"bytes":[1,0],"shape":[2],"dtype":{"Bool":"Native"}}')
+        TensorData([True, False], dtype=bool)
+        """
+        import json
+
+        try:
+            parts = json.loads(text)
+            given = parts["bytes"], parts["shape"], parts["dtype"]
+        except (ValueError, TypeError, KeyError) as e:
+            raise DataError(
+                f"[from_json] 'text' must be an object with the keys bytes, shape and dtype, got {e!r} in reading it"
+            ) from None
+        numbers = {"bytes": given[0], "shape": given[1]}
+        for name, values in numbers.items():
+            if not isinstance(values, list) or not all(type(v) is int and 0 <= v for v in values):
+                raise DataError(f"[from_json] '{name}' must be a list of whole numbers of at least 0")
+        if max(given[0], default=0) > 255:
+            raise DataError(f"[from_json] 'bytes' must hold numbers of 0 to 255, got {max(given[0])}")
+        dtype = DType._of_serde(given[2])
+        if dtype is None:
+            raise DataError(f'[from_json] \'dtype\' must be written as "F32" or {{"Bool":"Native"}}, got {given[2]!r}')
+        return cls.from_bytes(given[0], given[1], dtype)
+
     def __repr__(self):
         return f"TensorData({self.to_list()}, dtype={self._dtype})"
 
     def __str__(self):
-        return "[" + ", ".join(format_number(v) for v in self._array.reshape(-1)) + "]"
+        array = self._array.astype(np.float32) if self._dtype in (DType.F16, DType.BF16) else self._array
+        return "[" + ", ".join(format_number(v) for v in array.reshape(-1)) + "]"
 
     def __reduce__(self):
         return (TensorData.from_bytes, (self.as_bytes(), tuple(self.shape), self._dtype))

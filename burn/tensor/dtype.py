@@ -2,7 +2,9 @@
 
 import enum
 
-__all__ = ["Bool", "DType", "Float", "Int", "Kind"]
+from burn._waiting import WaitingNames, check_waiting
+
+__all__ = ["Bool", "BoolDType", "BoolStore", "DType", "Float", "FloatDType", "Int", "IntDType", "Kind"]
 
 
 class Kind(enum.Enum):
@@ -39,7 +41,7 @@ _ROWS = [
 ]
 
 
-class DType:
+class DType(metaclass=WaitingNames):
     """The type of a tensor's elements. Mirrors `burn::tensor::DType`.
 
     The variants are class attributes: `DType.F64 F32 Flex32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 Bool BoolU8 BoolU32`.
@@ -141,6 +143,19 @@ class DType:
         info = ml_dtypes.finfo("float16" if self.variant == "Flex32" else self.numpy)
         return float(info.eps), float(info.max), float(info.min), float(info.smallest_normal)
 
+    @property
+    def _serde(self):
+        """How Burn writes this dtype into a file: a text, or of a Bool `{"Bool": store}`."""
+        store = self.record_name.removeprefix("Bool").strip("()")
+        return {"Bool": store} if self.is_bool else store
+
+    @staticmethod
+    def _of_serde(value):
+        """The dtype that Burn has written so, or None."""
+        if isinstance(value, dict) and "QFloat" in value:
+            check_waiting("DType", "QFloat")
+        return next((d for d in _ALL if d._serde == value), None)
+
     def __repr__(self):
         return f"DType.{self.variant}"
 
@@ -156,3 +171,55 @@ for _dtype in _ALL:
     setattr(DType, _dtype.variant, _dtype)
 _BY_NAME = {d.name: d for d in _ALL}
 _BY_NUMPY = {d._numpy_name: d for d in reversed(_ALL) if d.variant not in ("Flex32", "BoolU8", "BoolU32")}
+
+
+class DTypeFamily:
+    """The dtypes of one kind, as attributes; called, it checks that a dtype is one of them.
+
+    Mirrors `FloatDType`, `IntDType` and `BoolDType`, which is `BoolStore` too.
+
+    Args:
+        dtype: of the call: a DType, its name, or a NumPy or Python type.
+
+    Returns:
+        DType: of the call.
+
+    Raises:
+        DTypeError: the dtype is of another kind.
+
+    >>> FloatDType("f32"), FloatDType.F16, DType.I32 in FloatDType, BoolDType(DType.U8)
+    (DType.F32, DType.F16, False, DType.BoolU8)
+    """
+
+    def __init__(self, name, members, also=()):
+        self._name, self._members, self._also = name, members, dict(also)
+        vars(self).update(members)
+
+    def __call__(self, dtype):
+        dtype = DType.of(dtype)
+        dtype = self._also.get(dtype, dtype)
+        if dtype not in self:
+            from burn.errors import DTypeError
+
+            raise DTypeError(
+                f"[{self._name}] 'dtype' must be one of {', '.join(d.name for d in self)}, got {dtype}; cast() changes the kind"
+            )
+        return dtype
+
+    def __contains__(self, dtype):
+        return dtype in self._members.values()
+
+    def __iter__(self):
+        return iter(self._members.values())
+
+    def __repr__(self):
+        return self._name
+
+
+FloatDType = DTypeFamily("FloatDType", {d.variant: d for d in _ALL if d.kind is Float})
+IntDType = DTypeFamily("IntDType", {d.variant: d for d in _ALL if d.kind is Int})
+BoolDType = BoolStore = DTypeFamily(
+    "BoolDType",
+    {"Native": DType.Bool, "U8": DType.BoolU8, "U32": DType.BoolU32},
+    {DType.U8: DType.BoolU8, DType.U32: DType.BoolU32},
+)

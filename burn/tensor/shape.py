@@ -72,13 +72,11 @@ class Shape(tuple):
         """One axis with all elements. Mirrors `Shape::flatten`."""
         return Shape((math.prod(self),))
 
-    def flatten_dims(self, start_dim, end_dim):
-        """Axes start_dim to end_dim merged into one. Mirrors `Shape::flatten_dims`."""
-        a, b = (axis_of(d, len(self), "Shape.flatten_dims") for d in (start_dim, end_dim))
+    def flatten_dims(self, start, end):
+        """The axes start to end merged into one. Mirrors `Shape::flatten_dims`."""
+        a, b = (axis_of(d, len(self), "Shape.flatten_dims") for d in (start, end))
         if a > b:
-            raise ShapeError(
-                f"[Shape.flatten_dims] 'start_dim' must not come after 'end_dim', got {start_dim} and {end_dim}"
-            )
+            raise ShapeError(f"[Shape.flatten_dims] 'start' must not come after 'end', got {start} and {end}")
         return Shape((*self[:a], math.prod(self[a : b + 1]), *self[b + 1 :]))
 
     def ravel_index(self, indices):

@@ -1,42 +1,43 @@
-"""The public tensor: creation, information, reading back, autodiff state and interoperation.
+"""The public tensor: information, reading back, autodiff state.
 
-Arithmetic is in `_math.py`, shapes and indexing in `_shaping.py`; the operators are C slots of `TensorBase`.
+Creation is in `_creation.py`, arithmetic in `_math.py`, shapes and indexing in `_shaping.py`; the operators are C slots of
+`TensorBase`.
 """
 
 import numpy as np
 
 from burn._core import core
 from burn._ops import elementwise as ew
-from burn._ops import movement, random
-from burn._ops.registry import FLOAT, check_same, check_tensor, int_range, number
+from burn._ops.registry import FLOAT, check_same, check_tensor
+from burn._waiting import WaitingNames
 from burn.device import Device
 from burn.errors import (
     ArgumentError,
     ArgumentTypeError,
     AutodiffError,
     DTypeError,
-    NumberOverflowError,
+    InvalidShapeError,
     ShapeError,
 )
+from burn.tensor._creation import CreationMethods
 from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
-from burn.tensor._options import options, shape_of
 from burn.tensor._patterns import PatternMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
 from burn.tensor._sorting import SortingMethods
 from burn.tensor._vector import VectorMethods
-from burn.tensor.data import TensorData, array_of, checked_convert
+from burn.tensor.data import TensorData
 from burn.tensor.display import format_tensor
-from burn.tensor.distribution import Distribution
-from burn.tensor.dtype import DType, Float, Int, Kind
-from burn.tensor.shape import Shape, as_shape, int_of
+from burn.tensor.dtype import DType, Kind
+from burn.tensor.shape import Shape
 
 __all__ = ["Tensor"]
 
 
 class Tensor(
+    CreationMethods,
     ShapingMethods,
     SlicingMethods,
     PatternMethods,
@@ -46,6 +47,7 @@ class Tensor(
     InteropMethods,
     ForeignNames,
     core.TensorBase,
+    metaclass=WaitingNames,
 ):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 
@@ -67,183 +69,6 @@ class Tensor(
         import typing
 
         return typing.Annotated[cls, item]
-
-    # Creation
-
-    @classmethod
-    def from_data(cls, data, device=None, dtype=None):
-        """A tensor with a copy of nested lists, a NumPy array or TensorData. Mirrors `Tensor::from_data`.
-
-        Args:
-            data: the values. A single number gives shape [1].
-            device: a Device or a (Device, dtype) pair; the default device if None.
-            dtype: dtype of the result; if None the device's default for the kind of the data.
-
-        Returns:
-            Tensor of the data's shape.
-
-        Raises:
-            DataError: ragged or non-numeric data, or a value that the dtype cannot represent.
-        """
-        array = array_of(data, True)
-        given = data.dtype if isinstance(data, TensorData) else DType.of(array.dtype)
-        device, dtype = options(device, dtype, given.kind, "from_data")
-        array = np.ascontiguousarray(checked_convert(array, dtype, "from_data"))
-        shape = array.shape or (1,)
-        if array.ndim == 0:
-            array = array.reshape(1)
-        return core.from_buffer(
-            array.view(np.uint8) if array.size else b"", shape, dtype.code, device._slot, device._ctx
-        )
-
-    from_ = from_data
-
-    @classmethod
-    def from_floats(cls, values, device=None):
-        """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`."""
-        array = checked_convert(array_of(values, True, "from_floats"), DType.F32, "from_floats")
-        return cls.from_data(array, device)
-
-    @classmethod
-    def from_ints(cls, values, device=None):
-        """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`."""
-        return cls.from_data(checked_convert(array_of(values, True, "from_ints"), DType.I32, "from_ints"), device)
-
-    @classmethod
-    def from_bool(cls, values, device=None):
-        """A Bool tensor. Mirrors `Tensor::from_bool`."""
-        return cls.from_data(array_of(values, True, "from_bool") != 0, device)
-
-    @classmethod
-    def empty(cls, shape, device=None, *, kind=Float, dtype=None):
-        """A tensor of undefined content. Mirrors `Tensor::empty`."""
-        device, dtype = options(device, dtype, kind, "empty")
-        return core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
-
-    @classmethod
-    def zeros(cls, shape, device=None, *, kind=Float, dtype=None):
-        """A tensor of zeros (False for Bool). Mirrors `Tensor::zeros`."""
-        return cls.full(shape, 0, device, kind=kind, dtype=dtype, _op="zeros")
-
-    @classmethod
-    def ones(cls, shape, device=None, *, kind=Float, dtype=None):
-        """A tensor of ones (True for Bool). Mirrors `Tensor::ones`."""
-        return cls.full(shape, 1, device, kind=kind, dtype=dtype, _op="ones")
-
-    @classmethod
-    def full(cls, shape, fill_value, device=None, *, kind=None, dtype=None, _op="full"):
-        """A tensor filled with one number; the kind follows the number unless kind or dtype says otherwise.
-
-        Mirrors `Tensor::full`.
-        """
-        if kind is None:
-            kind = Kind.Bool if isinstance(fill_value, bool) else Float
-        device, dtype = options(device, dtype, kind, _op)
-        out = core.filled(movement._fill, shape, dtype.code, device._slot, device._ctx, fill_value)
-        if out is not None:
-            return out
-        dims = shape_of(shape, _op)
-        one = core.make_scalar(dtype.code, device._slot, 0, 0.0, 0)
-        return movement.full_like_shape(
-            dims, dtype.code, device._slot, device._ctx, number(_op, one, fill_value, "fill_value")
-        )
-
-    def empty_like(self):
-        """A tensor of undefined content in this shape, dtype and device. Mirrors `Tensor::empty_like`."""
-        return core.empty(self._dims, self._dtype, self._slot, self._ctx)
-
-    def zeros_like(self):
-        """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`."""
-        return self.full_like(0)
-
-    def ones_like(self):
-        """Ones of this shape, dtype and device. Mirrors `Tensor::ones_like`."""
-        return self.full_like(1)
-
-    def full_like(self, fill_value):
-        """One number in this shape, dtype and device. Mirrors `Tensor::full_like`."""
-        out = core.filled(movement._fill, self._dims, self._dtype, self._slot, self._ctx, fill_value)
-        if out is not None:
-            return out
-        value = number("full_like", self, fill_value, "fill_value")
-        return movement.full_like_shape(self._dims, self._dtype, self._slot, self._ctx, value)
-
-    @classmethod
-    def arange(cls, start, end=None, device=None, *, dtype=None, step=1):
-        """Whole numbers from start to end, which is left out. Mirrors `Tensor::arange` and `arange_step`.
-
-        Args:
-            start: first value, or a `range`.
-            end: bound; with one number, the values run from 0 to it.
-            step: distance, at least 1.
-
-        >>> Tensor.arange(2, 8, step=2).numpy().tolist()
-        [2, 4, 6]
-        """
-        if isinstance(start, range):
-            if device is None and isinstance(end, Device | tuple):
-                device = end
-            start, end, step = start.start, start.stop, start.step
-        elif isinstance(end, Device | tuple):
-            device, end = end, None
-        if end is None:
-            start, end = 0, start
-        start, end, step = (int_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
-        if step < 1:
-            raise ArgumentError(
-                f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values"
-            )
-        device, dtype = options(device, dtype, Int, "arange")
-        count = max(0, -(-(end - start) // step))
-        if count and dtype.kind is Int:
-            low, high = int_range(dtype.code)
-            last = start + (count - 1) * step
-            if start < low or last > high:
-                raise NumberOverflowError(
-                    f"[arange] 'start' and 'end' must give values in {low}..{high} for dtype {dtype}, got {start}..{last}; "
-                    "pass a wider dtype"
-                )
-        return movement.arange(start, count, step, dtype.code, device._slot, device._ctx)
-
-    @classmethod
-    def eye(cls, size, device=None, *, kind=Float, dtype=None):
-        """The identity matrix [size, size]. Mirrors `Tensor::eye`."""
-        device, dtype = options(device, dtype, kind, "eye")
-        if int_of("eye", "size", size) < 1:
-            raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
-        rows = cls.arange(0, size, device).unsqueeze_dim(1)
-        return rows.equal(rows.transpose()).cast(dtype)
-
-    @classmethod
-    def random(cls, shape, distribution=Distribution.Default, device=None, *, kind=Float, dtype=None):
-        """Random values; `device.seed` makes them repeatable on every backend. Mirrors `Tensor::random`.
-
-        Args:
-            shape: sizes.
-            distribution: a `Distribution`.
-
-        Raises:
-            ArgumentError: parameters that describe no distribution.
-        """
-        device, dtype = options(device, dtype, kind, "random")
-        dims = as_shape(shape, "random")
-        d = distribution
-        if d is Distribution.Default:
-            if dtype.is_float:
-                return random.uniform(dims, 0.0, 1.0, dtype, device)
-            info = np.iinfo(dtype.numpy)
-            return random.uniform(dims, float(info.min), float(info.max) + 1.0, dtype, device)
-        if isinstance(d, Distribution.Uniform):
-            return random.uniform(dims, d.low, d.high, dtype, device)
-        if isinstance(d, Distribution.Normal):
-            return random.normal(dims, d.mean, d.std, dtype, device)
-        if isinstance(d, Distribution.Bernoulli):
-            return random.bernoulli(dims, d.p, dtype, device)
-        raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
-
-    def random_like(self, distribution=Distribution.Default):
-        """Random values in this shape, dtype and device. Mirrors `Tensor::random_like`."""
-        return Tensor.random(self._dims, distribution, self.device, dtype=self.dtype)
 
     # Information
 
@@ -306,19 +131,54 @@ class Tensor(
 
     try_to_vec_as = try_into_vec_as = to_vec_as
 
-    def item(self):
-        """The only element as a Python number. Mirrors `Tensor::into_scalar`.
+    def to_json(self):
+        """The values as JSON, as Burn's serde writes a tensor: see `TensorData.to_json`."""
+        return self.to_data().to_json()
+
+    @classmethod
+    def from_json(cls, text):
+        """The tensor that `to_json`, or Burn, has written: on the default device, in its default dtype of the kind.
 
         Raises:
-            ShapeError: there is not exactly one element.
+            DataError: the text is no tensor, or the default dtype cannot represent a value.
+
+        >>> Tensor.from_json(Tensor([0.5], dtype="f64").to_json()).dtype
+        DType.F32
+        """
+        return cls.from_data(TensorData.from_json(text))
+
+    def item(self):
+        """The only element as a Python number: `into_scalar` without a conversion.
+
+        Returns:
+            float, int or bool.
+
+        Raises:
+            InvalidShapeError: there is not exactly one element.
         """
         if self._size != 1:
-            raise ShapeError(
+            raise InvalidShapeError(
                 f"[item] the tensor must have exactly one element, got {self._size} in shape {self.dims()}"
             )
         return np.frombuffer(core.read_scalar(self, 0), self.dtype.numpy)[0].item()
 
-    into_scalar = try_into_scalar = item
+    def into_scalar(self, dtype=None):
+        """The only element as a Python number, converted to a dtype if one is given. Mirrors `Tensor::into_scalar`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Raises:
+            InvalidShapeError: there is not exactly one element.
+            DataError: the dtype cannot represent the value.
+
+        >>> Tensor([2.7]).into_scalar("i32")
+        2
+        """
+        value = self.item()
+        return value if dtype is None else TensorData([value], dtype=self.dtype).to_vec_as(dtype)[0]
+
+    try_into_scalar = into_scalar
 
     def tolist(self):
         """The values as nested lists."""

@@ -1,4 +1,7 @@
-"""Golden numbers: values and gradients computed by Burn 0.22.1 (flex), one manifest and one tensor file a family."""
+"""Golden numbers: values and gradients computed by Burn 0.22.1 (flex), one manifest and one tensor file a family.
+
+`pytest tests/golden --golden FOLDER` runs the cases of any folder of this layout; without the option those of this one.
+"""
 
 import json
 from functools import cache
@@ -16,15 +19,15 @@ DTYPES = {
 
 
 @cache
-def cases(family: str) -> list[dict[str, Any]]:
+def cases(family: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
     """The cases of a family, as its manifest lists them."""
-    return json.loads((FOLDER / f"{family}.json").read_text())["cases"]
+    return json.loads((folder / f"{family}.json").read_text())["cases"]
 
 
 @cache
-def tensors(family: str) -> dict[str, np.ndarray]:
+def tensors(family: str, folder: Path = FOLDER) -> dict[str, np.ndarray]:
     """The tensors of a family by name: `<case>/in.<input>`, `out.<i>`, `ct.<i>`, `grad.<input>`."""
-    return read_safetensors(FOLDER / f"{family}.safetensors")
+    return read_safetensors(folder / f"{family}.safetensors")
 
 
 def read_safetensors(path: Path) -> dict[str, np.ndarray]:

@@ -158,7 +158,7 @@ def test_nothing_is_rolled_padded_or_unfolded(device):
         x.pad([(1, 0), (0, 0)], PadMode.Edge)
     assert x.unfold(0, 1, 1).dims() == [0, 3, 1]
     assert x.unfold(1, 3, 5).dims() == [0, 1, 3]
-    assert x.triu().dims() == [0, 3]
+    assert x.triu(0).dims() == [0, 3]
     assert array(tensor(X, device).pad([(0, 0)])).tolist() == X.tolist()
     ones = tensor(np.ones((1, 1)), device)
     assert ones.roll([5, 5], [0, 1]).dims() == [1, 1]
@@ -176,7 +176,7 @@ def test_wrong_patterns(device):
         (ArgumentTypeError, "'mode'", lambda: x.pad([(1, 1)], "edge")),
         (ShapeError, "less than the size", lambda: x.pad([(0, 4)], PadMode.Reflect)),
         (KindError, r"\[pad\]", lambda: x.bool().pad([(1, 1)])),
-        (KindError, r"\[triu\]", lambda: x.bool().triu()),
+        (KindError, r"\[triu\]", lambda: x.bool().triu(0)),
         (KindError, r"\[argwhere\]", lambda: x.argwhere()),
         (ShapeError, r"\[tril_mask\] 'shape'", lambda: Tensor.tril_mask([3], 0, device)),
         (ArgumentError, "'step'", lambda: Tensor.arange_step(range(3), 0, device)),
@@ -262,7 +262,7 @@ def test_tuples_of_indices(device):
     assert array(x.scatter_nd(i, tensor(np.array([1.0]), device), IndexingUpdateOp.Add)).ravel()[-1] == 24.0
     none = tensor(np.zeros((0, 2), I64), device)
     assert x.gather_nd(none).dims() == [0, 4]
-    np.testing.assert_array_equal(array(x.scatter_nd(none, x.gather_nd(none))), X)
+    np.testing.assert_array_equal(array(x.scatter_nd(none, x.gather_nd(none), IndexingUpdateOp.Add)), X)
     assert array(x.bool().gather_nd(tensor(np.array([[0, 0], [1, 1]], I8), device))).dtype == BOOL
     for bad, axis, size, value, at in (([[0, 3], [0, 0]], 1, 3, 3, 1), ([[0, 0], [-1, 0]], 0, 2, -1, 2)):
         indices = tensor(np.array(bad), device)
@@ -270,9 +270,9 @@ def test_tuples_of_indices(device):
         with pytest.raises(OutOfBoundsError, match=rf"\[gather_nd\] 'indices' must lie in {words}"):
             array(x.gather_nd(indices))
         with pytest.raises(OutOfBoundsError, match=rf"\[scatter_nd\] 'indices' must lie in {words}"):
-            array(x.scatter_nd(indices, tensor(np.zeros((2, 4)), device)))
+            array(x.scatter_nd(indices, tensor(np.zeros((2, 4)), device), "Add"))
     with pytest.raises(ShapeError, match=r"\[scatter_nd\] 'values' must have shape \[3, 4\]"):
-        x.scatter_nd(tensor(np.zeros((3, 2), I64), device), x)
+        x.scatter_nd(tensor(np.zeros((3, 2), I64), device), x, "Add")
     with pytest.raises(ShapeError, match=r"\[gather_nd\] 'indices' must hold 1 to 3"):
         x.gather_nd(tensor(np.zeros((3, 0), I64), device))
     with pytest.raises(ArgumentError, match=r"\[scatter_nd\] 'update'"):
@@ -307,7 +307,7 @@ def test_gradients_of_overlaps(device):
     assert grad.tolist() == [[3, 1, 1, 1, 4]] * 2
     (grad,) = gradients(lambda x: x.pad([(4, 2)], PadMode.Reflect), [x], [np.ones((2, 11))], device)
     assert grad.tolist() == [[1, 2, 3, 3, 2]] * 2
-    (grad,) = gradients(lambda x: x.triu(), [x[:, :2]], [np.full((2, 2), np.nan)], device)
+    (grad,) = gradients(lambda x: x.triu(0), [x[:, :2]], [np.full((2, 2), np.nan)], device)
     assert grad[1, 0] == 0.0
 
 

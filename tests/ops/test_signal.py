@@ -97,7 +97,7 @@ def test_wrong_calls(device):
             lambda: signal.stft(x, Tensor.ones([3], device), signal.StftOptions(4)),
         ),
         (ShapeError, r"\[istft\] 'matrix' must be", lambda: signal.istft(x, None, None, signal.StftOptions(4))),
-        (ShapeError, "'size'", lambda: signal.hann_window(-1)),
+        (ShapeError, "'size'", lambda: signal.hann_window(-1, True)),
     ):
         with pytest.raises(error, match=words):
             call()

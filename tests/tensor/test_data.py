@@ -1,12 +1,13 @@
 """Values on the host: constructors, accessors, conversions, comparisons."""
 
+import json
 import pickle
 
 import numpy as np
 import pytest
 
 from burn import errors
-from burn.tensor import Distribution, DType, TensorData, Tolerance
+from burn.tensor import Distribution, DType, Tensor, TensorData, Tolerance
 
 
 def test_constructors():
@@ -169,3 +170,77 @@ def test_ranges():
 def test_pickle():
     data = TensorData([[1.5, 2.5]], dtype="bf16")
     assert pickle.loads(pickle.dumps(data)) == data
+
+
+def test_json():
+    data = TensorData([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])
+    parts = json.loads(data.to_json())
+    assert list(parts) == ["bytes", "shape", "dtype"]
+    assert parts["bytes"][:8] == [0, 0, 128, 63, 0, 0, 0, 64] and parts["shape"] == [2, 3] and parts["dtype"] == "F32"
+    for name in ("f64", "flex32", "f16", "bf16", "i8", "u64", "bool", "bool(u8)", "bool(u32)"):
+        some = TensorData([[1, 0]], dtype=name)
+        again = TensorData.from_json(some.to_json())
+        assert again == some and again.dtype is some.dtype
+    assert json.loads(TensorData([True]).to_json())["dtype"] == {"Bool": "Native"}
+    assert TensorData.from_json('{"dtype":"I16","shape":[],"bytes":[7,0]}').to_list() == 7
+    empty = TensorData.zeros([0, 3], "u8")
+    assert TensorData.from_json(empty.to_json().encode()) == empty
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "text"),
+    [
+        (errors.DataError, "'text' must be an object", "{"),
+        (errors.DataError, "'text' must be an object", "[1, 2]"),
+        (errors.DataError, "'text' must be an object.*shape", '{"bytes":[],"dtype":"F32"}'),
+        (errors.DataError, "'bytes' must be a list", '{"bytes":"AA","shape":[1],"dtype":"U8"}'),
+        (
+            errors.DataError,
+            "'bytes' must hold numbers of 0 to 255, got 256",
+            '{"bytes":[256],"shape":[1],"dtype":"U8"}',
+        ),
+        (errors.DataError, "'shape' must be a list", '{"bytes":[],"shape":[-1],"dtype":"U8"}'),
+        (errors.DataError, "'shape' must be a list", '{"bytes":[],"shape":[true],"dtype":"U8"}'),
+        (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":"Float"}'),
+        (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":["Bool"]}'),
+        (errors.InvalidByteLengthError, "4 bytes for shape", '{"bytes":[1],"shape":[1],"dtype":"F32"}'),
+        (errors.InvalidByteLengthError, "must hold", '{"bytes":[],"shape":[4611686018427387904,4],"dtype":"F32"}'),
+        (errors.NotYetError, "quantized operations", '{"bytes":[],"shape":[0],"dtype":{"QFloat":{}}}'),
+    ],
+)
+def test_json_that_is_none(error, words, text):
+    with pytest.raises(error, match=words):
+        TensorData.from_json(text)
+
+
+def test_json_of_a_tensor():
+    x = Tensor([[1.5, -2.0]], dtype="f64")
+    assert x.to_json() == x.to_data().to_json()
+    again = Tensor.from_json(x.to_json())
+    assert again.tolist() == [[1.5, -2.0]] and again.dtype is DType.F32  # the default dtype of the kind
+    assert Tensor.from_json(Tensor([True, False]).to_json()).tolist() == [True, False]
+    with pytest.raises(errors.DataError, match="cannot represent"):
+        Tensor.from_json(TensorData([2**40]).to_json())
+    with pytest.raises(errors.InvalidRepresentationError, match="0 and 1"):
+        Tensor.from_json('{"bytes":[2],"shape":[1],"dtype":{"Bool":"Native"}}')
+
+
+def test_text():
+    assert str(TensorData([[1.0, 2.5], [-0.0, 1e20]])) == "[1.0, 2.5, -0.0, 1e20]"
+    assert str(TensorData([0.1], dtype="f16")) == "[0.099975586]"  # halves are shown as the f32 of their value
+    assert str(TensorData([0.1], dtype="bf16")) == "[0.100097656]"
+    assert str(TensorData([[True, False]])) == "[true, false]"
+    assert [str(TensorData([True, False], dtype=d)) for d in (DType.BoolU8, DType.BoolU32)] == ["[1, 0]", "[1, 0]"]
+    assert str(TensorData([np.nan, np.inf])) == "[NaN, inf]" and str(TensorData(3)) == "[3]"
+
+
+def test_reading_a_scalar():
+    assert Tensor([2.75]).into_scalar() == 2.75 and Tensor([2.75]).try_into_scalar("i32") == 2
+    assert Tensor([3]).into_scalar(bool) is True
+    with pytest.raises(errors.InvalidShapeError, match="exactly one element, got 2"):
+        Tensor([1.0, 2.0]).into_scalar("f32")
+    with pytest.raises(errors.TensorReadError):
+        Tensor([np.nan]).into_scalar("i32")
+    assert issubclass(errors.ExecutionError, errors.TensorReadError) and issubclass(
+        errors.InvalidShapeError, ValueError
+    )

@@ -1,4 +1,4 @@
-"""The op cases and the tests of this folder on an emulated GPU, where none is: see tests/emulator/README.md."""
+"""The op cases, golden numbers and the tests of this folder on an emulated GPU, where none is: see tests/emulator/README.md."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 SETS = (
     ["tests/ops/test_elementwise.py", "tests/ops/test_activation.py", "tests/ops/test_movement.py", "tests/backend"],
     ["tests/ops", "--ignore=tests/ops/test_elementwise.py", "--ignore=tests/ops/test_activation.py",
-     "--ignore=tests/ops/test_movement.py"],
+     "--ignore=tests/ops/test_movement.py", "tests/golden"],
 )  # fmt: skip
 
 

@@ -1,0 +1,258 @@
+"""Methods of Tensor that make tensors: of host data, of one number, of a pattern, of chance."""
+
+import numpy as np
+
+from burn._core import core
+from burn._ops import movement, random
+from burn._ops.registry import int_range, number
+from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, NumberOverflowError, ShapeError
+from burn.tensor._options import are_options, options, shape_of
+from burn.tensor.data import TensorData, array_of, checked_convert
+from burn.tensor.distribution import Distribution
+from burn.tensor.dtype import Bool, DType, Float, Int
+from burn.tensor.shape import as_shape, int_of
+
+
+class CreationMethods:
+    """Methods of Tensor that make new tensors."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_data(cls, data, device=None, dtype=None):
+        """A tensor with a copy of nested lists, a NumPy array or TensorData. Mirrors `Tensor::from_data`.
+
+        Args:
+            data: the values. A single number gives shape [1].
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            dtype: dtype of the result; if None the device's default for the kind of the data.
+
+        Returns:
+            Tensor of the data's shape.
+
+        Raises:
+            DataError: ragged or non-numeric data, or a value that the dtype cannot represent.
+        """
+        return cls._from(data, device, dtype, None, "from_data")
+
+    from_ = from_data
+
+    @classmethod
+    def _from(cls, data, device, dtype, kind, op):
+        """`from_data`, for a kind alone where one is given."""
+        if isinstance(data, TensorData):
+            array, own = data._exactly(None, op), data.dtype
+        else:
+            array = array_of(data, True, op)
+            own = DType.of(array.dtype)
+        device, dtype = options(device, dtype, kind, op, own.kind)
+        array = np.ascontiguousarray(checked_convert(array, dtype, op))
+        shape = array.shape or (1,)
+        if array.ndim == 0:
+            array = array.reshape(1)
+        return core.from_buffer(
+            array.view(np.uint8) if array.size else b"", shape, dtype.code, device._slot, device._ctx
+        )
+
+    @classmethod
+    def from_floats(cls, values, device=None):
+        """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`."""
+        array = checked_convert(array_of(values, True, "from_floats"), DType.F32, "from_floats")
+        return cls._from(array, device, None, Float, "from_floats")
+
+    @classmethod
+    def from_ints(cls, values, device=None):
+        """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`."""
+        array = checked_convert(array_of(values, True, "from_ints"), DType.I32, "from_ints")
+        return cls._from(array, device, None, Int, "from_ints")
+
+    @classmethod
+    def from_bool(cls, values, device=None):
+        """A Bool tensor. Mirrors `Tensor::from_bool`."""
+        return cls._from(array_of(values, True, "from_bool") != 0, device, None, Bool, "from_bool")
+
+    @classmethod
+    def empty(cls, shape, device=None, *, kind=None, dtype=None):
+        """A tensor of undefined content. Mirrors `Tensor::empty`.
+
+        Args:
+            shape: sizes, at least one.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            kind: Float, Int or Bool; that of the dtype if None, Float without a dtype.
+            dtype: dtype of the result; the device's default for the kind if None.
+
+        Returns:
+            Tensor of that shape.
+
+        Raises:
+            DTypeError: a dtype of another kind.
+        """
+        device, dtype = options(device, dtype, kind, "empty")
+        return core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
+
+    @classmethod
+    def zeros(cls, shape, device=None, *, kind=None, dtype=None):
+        """A tensor of zeros (False for Bool). Mirrors `Tensor::zeros`; arguments as for `empty`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.zeros([2], dtype="i8").tolist()
+        [0, 0]
+        """
+        return _full("zeros", shape, 0, device, kind, dtype)
+
+    @classmethod
+    def ones(cls, shape, device=None, *, kind=None, dtype=None):
+        """A tensor of ones (True for Bool). Mirrors `Tensor::ones`; arguments as for `empty`."""
+        return _full("ones", shape, 1, device, kind, dtype)
+
+    @classmethod
+    def full(cls, shape, fill_value, device=None, *, kind=None, dtype=None):
+        """A tensor filled with one number; the kind follows the number unless kind or dtype says otherwise.
+
+        Mirrors `Tensor::full`; other arguments as for `empty`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.full([2], 1.5).tolist()
+        [1.5, 1.5]
+        """
+        return _full("full", shape, fill_value, device, kind, dtype)
+
+    def empty_like(self):
+        """A tensor of undefined content in this shape, dtype and device. Mirrors `Tensor::empty_like`."""
+        return core.empty(self._dims, self._dtype, self._slot, self._ctx)
+
+    def zeros_like(self):
+        """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`."""
+        return self.full_like(0)
+
+    def ones_like(self):
+        """Ones of this shape, dtype and device. Mirrors `Tensor::ones_like`."""
+        return self.full_like(1)
+
+    def full_like(self, fill_value):
+        """One number in this shape, dtype and device. Mirrors `Tensor::full_like`."""
+        out = core.filled(movement._fill, self._dims, self._dtype, self._slot, self._ctx, fill_value)
+        if out is not None:
+            return out
+        value = number("full_like", self, fill_value, "fill_value")
+        return movement.full_like_shape(self._dims, self._dtype, self._slot, self._ctx, value)
+
+    @classmethod
+    def arange(cls, start, end=None, device=None, *, dtype=None, step=1):
+        """Whole numbers from start to end, which is left out. Mirrors `Tensor::arange` and `arange_step`.
+
+        Args:
+            start: first value, or a `range`.
+            end: bound; with one number, the values run from 0 to it.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            dtype: an Int dtype.
+            step: distance, at least 1.
+
+        Returns:
+            Int tensor of one axis.
+
+        Raises:
+            DTypeError: not an Int dtype.
+            NumberOverflowError: a value that the dtype cannot represent.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.arange(2, 8, step=2).numpy().tolist()
+        [2, 4, 6]
+        """
+        if isinstance(start, range):
+            if device is None and are_options(end):
+                device = end
+            start, end, step = start.start, start.stop, start.step
+        elif are_options(end):
+            device, end = end, None
+        if end is None:
+            start, end = 0, start
+        return _arange("arange", start, end, step, device, dtype)
+
+    @classmethod
+    def arange_step(cls, range, step, device=None, *, dtype=None):
+        """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
+
+        >>> from burn.tensor import Tensor
+        >>> Tensor.arange_step(range(-2, 7), 3).tolist()
+        [-2, 1, 4]
+        """
+        try:
+            start, end, own = range.start, range.stop, range.step
+        except AttributeError:
+            raise ArgumentTypeError(f"[arange_step] 'range' must be a range, got {range!r}") from None
+        if own != 1:
+            raise ArgumentError(f"[arange_step] 'range' must have the step 1, got {range}; pass the step as 'step'")
+        return _arange("arange_step", start, end, step, device, dtype)
+
+    @classmethod
+    def eye(cls, size, device=None, *, kind=None, dtype=None):
+        """The identity matrix [size, size]. Mirrors `Tensor::eye`."""
+        device, dtype = options(device, dtype, kind, "eye")
+        if int_of("eye", "size", size) < 1:
+            raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
+        rows = cls.arange(0, size, device).unsqueeze_dim(1)
+        return rows.equal(rows.transpose()).cast(dtype)
+
+    @classmethod
+    def random(cls, shape, distribution=Distribution.Default, device=None, *, kind=None, dtype=None):
+        """Random values; `device.seed` makes them repeatable on every backend. Mirrors `Tensor::random`.
+
+        Args:
+            shape: sizes.
+            distribution: a `Distribution`.
+            device, kind, dtype: as for `empty`.
+
+        Raises:
+            ArgumentError: parameters that describe no distribution.
+        """
+        device, dtype = options(device, dtype, kind, "random")
+        if dtype.is_bool:
+            raise DTypeError(
+                f"[random] 'dtype' must be Float or Int, got {dtype}; compare a Float tensor with a number"
+            )
+        dims = as_shape(shape, "random")
+        d = distribution
+        if d is Distribution.Default:
+            if dtype.is_float:
+                return random.uniform(dims, 0.0, 1.0, dtype, device)
+            info = np.iinfo(dtype.numpy)
+            return random.uniform(dims, float(info.min), float(info.max) + 1.0, dtype, device)
+        if isinstance(d, Distribution.Uniform):
+            return random.uniform(dims, d.low, d.high, dtype, device)
+        if isinstance(d, Distribution.Normal):
+            return random.normal(dims, d.mean, d.std, dtype, device)
+        if isinstance(d, Distribution.Bernoulli):
+            return random.bernoulli(dims, d.p, dtype, device)
+        raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
+
+    def random_like(self, distribution=Distribution.Default):
+        """Random values in this shape, dtype and device. Mirrors `Tensor::random_like`."""
+        return type(self).random(self._dims, distribution, self.device, dtype=self.dtype)
+
+
+def _full(op, shape, value, device, kind, dtype):
+    device, dtype = options(device, dtype, kind, op, Bool if isinstance(value, bool) else Float)
+    out = core.filled(movement._fill, shape, dtype.code, device._slot, device._ctx, value)
+    if out is not None:
+        return out
+    dims = shape_of(shape, op)
+    one = core.make_scalar(dtype.code, device._slot, 0, 0.0, 0)
+    return movement.full_like_shape(dims, dtype.code, device._slot, device._ctx, number(op, one, value, "fill_value"))
+
+
+def _arange(op, start, end, step, device, dtype):
+    start, end, step = (int_of(op, n, v) for n, v in (("start", start), ("end", end), ("step", step)))
+    if step < 1:
+        raise ArgumentError(f"[{op}] 'step' must be at least 1, got {step}; flip() the result for descending values")
+    device, dtype = options(device, dtype, Int, op)
+    count = max(0, -(-(end - start) // step))
+    if count:
+        low, high = int_range(dtype.code)
+        last = start + (count - 1) * step
+        if start < low or last > high:
+            raise NumberOverflowError(
+                f"[{op}] 'start' and 'end' must give values in {low}..{high} for dtype {dtype}, got {start}..{last}; "
+                "pass a wider dtype"
+            )
+    return movement.arange(start, count, step, dtype.code, device._slot, device._ctx)
