@@ -13,7 +13,7 @@ def _unary(op, text):
     def method(self):
         return op(self)
 
-    method.__name__ = method.__qualname__ = op.name
+    method.__name__, method.op = op.name, op
     method.__doc__ = f"{text} Result in the same shape. Mirrors `Tensor::{op.name}`."
     return method
 
@@ -22,7 +22,7 @@ def _binary(op, text):
     def method(self, other):
         return op(self, other)
 
-    method.__name__ = method.__qualname__ = op.name
+    method.__name__, method.op = op.name, op
     method.__doc__ = (
         f"{text} `other` is a tensor of the same rank and dtype (sizes of 1 broadcast) or a number. "
         f"Mirrors `Tensor::{op.name}`."
@@ -35,7 +35,7 @@ def _scalar(op):
         return op.bridge(op, self, value)
 
     base = op.name.removesuffix("_scalar")
-    method.__name__ = method.__qualname__ = op.name
+    method.__name__ = op.name
     method.__doc__ = f"`{base}` with a number. Mirrors `Tensor::{op.name}`."
     return method
 

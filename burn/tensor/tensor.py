@@ -18,6 +18,7 @@ from burn.errors import (
     NumberOverflowError,
     ShapeError,
 )
+from burn.tensor._calls import teach_class
 from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
@@ -527,4 +528,5 @@ def _unpickle(data):
     return Tensor.from_data(data, device, data.dtype)
 
 
+teach_class(Tensor)
 core.set_types(Tensor, Shape)
