@@ -62,6 +62,8 @@ cdef extern from *:
 
 cdef extern from "method.h":
     PyObject *burn_method_words
+    PyObject *burn_method_rename
+    PyObject *burn_method_errors
     object burn_method_new(object func, object form, object op, Py_ssize_t count,
                            object (*shortcut)(object op, object x, PyObject *y))
 
@@ -124,11 +126,15 @@ def taught(func, str form, Op op=None):
     return burn_method_new(func, form, op, 0 if op is None else op.n_in, call_op)
 
 
-def set_words(words):
-    """words(func, form, args, kwargs, refusal) makes the exception for a call that does not fit the function."""
-    global burn_method_words
-    Py_INCREF(words)
+def set_words(words, rename, errors):
+    """What taught functions say: words(func, form, args, kwargs, refusal) makes the exception for a call that does not fit;
+    rename(func, form, error) changes one of a class of errors that the body raised."""
+    global burn_method_words, burn_method_rename, burn_method_errors
+    for kept in (words, rename, errors):
+        Py_INCREF(kept)
     burn_method_words = <PyObject *>words
+    burn_method_rename = <PyObject *>rename
+    burn_method_errors = <PyObject *>errors
 
 
 def set_threads(int n):

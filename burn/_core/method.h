@@ -13,7 +13,9 @@ typedef struct {
     PyObject *func, *form, *op, *dict, *weak;
 } burn_method;
 
-static PyObject *burn_method_words; /* (func, form, args, kwargs, refusal) -> exception */
+static PyObject *burn_method_words;  /* (func, form, args, kwargs, refusal) -> exception */
+static PyObject *burn_method_rename; /* (func, form, error): the error of the body speaks of what was called */
+static PyObject *burn_method_errors; /* the class of errors that it is given */
 
 static void burn_method_refuse(burn_method *m, PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject *refusal) {
     Py_ssize_t i, k = names ? PyTuple_GET_SIZE(names) : 0;
@@ -31,21 +33,30 @@ static void burn_method_refuse(burn_method *m, PyObject *const *args, Py_ssize_t
 
 static PyObject *burn_method_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names) {
     burn_method *m = (burn_method *)self;
-    PyObject *out, *type, *value, *trace;
-    if (m->count && m->count == PyVectorcall_NARGS(nargs) && !names)
-        return m->shortcut(m->op, args[0], m->count == 1 ? NULL : args[1]);
-    out = PyObject_Vectorcall(m->func, args, nargs, names);
-    if (out || !burn_method_words || !PyErr_ExceptionMatches(PyExc_TypeError)) return out;
-    PyErr_Fetch(&type, &value, &trace);
-    if (trace || !type) {
+    PyObject *out, *type, *value, *trace, *done;
+    int quick = m->count && m->count == PyVectorcall_NARGS(nargs) && !names;
+    out = quick ? m->shortcut(m->op, args[0], m->count == 1 ? NULL : args[1])
+                : PyObject_Vectorcall(m->func, args, nargs, names);
+    if (out || !burn_method_words) return out;
+    if (PyErr_ExceptionMatches(burn_method_errors)) {
+        PyErr_Fetch(&type, &value, &trace);
+        PyErr_NormalizeException(&type, &value, &trace);
+        done = PyObject_CallFunctionObjArgs(burn_method_rename, m->func, m->form, value, NULL);
+        if (!done) PyErr_Clear();
+        Py_XDECREF(done);
         PyErr_Restore(type, value, trace);
-        return NULL;
+    } else if (!quick && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Fetch(&type, &value, &trace);
+        if (trace) {
+            PyErr_Restore(type, value, trace);
+            return NULL;
+        }
+        PyErr_NormalizeException(&type, &value, &trace);
+        burn_method_refuse(m, args, PyVectorcall_NARGS(nargs), names, value);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
     }
-    PyErr_NormalizeException(&type, &value, &trace);
-    burn_method_refuse(m, args, PyVectorcall_NARGS(nargs), names, value);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
     return NULL;
 }
 

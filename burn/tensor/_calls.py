@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 
 from burn._arguments import shown
 from burn._core import core
-from burn.errors import ArgumentTypeError
+from burn.errors import ArgumentTypeError, BurnError
 
 __all__ = ["teach_class", "teach_functions"]
 
@@ -89,4 +89,15 @@ def _count(n):
     return "no argument" if n == 0 else "1 argument" if n == 1 else f"{n} arguments"
 
 
-core.set_words(_words)
+def _rename(func, form, error):
+    """Operations are made of others: the error names the one that was called, and its argument."""
+    text, op = error.args[0], form.rpartition(".")[2]
+    if error.late or not text.startswith("["):
+        return
+    text = f"[{op}]{text.partition(']')[2]}"
+    if "." not in form and "'self'" in text:
+        text = text.replace("'self'", repr(next(iter(signature(func).parameters))))
+    error.args = (text, *error.args[1:])
+
+
+core.set_words(_words, _rename, BurnError)

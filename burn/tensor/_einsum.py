@@ -8,6 +8,7 @@ from burn._ops import matmul, movement
 from burn._ops import reduce as rd
 from burn._ops.registry import NUMERIC, check_kind, check_same, check_tensor
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.tensor._calls import teach_functions
 
 __all__ = ["einsum"]
 
@@ -36,6 +37,8 @@ def einsum(equation, operands):
     [32.0]
     """
     inputs, output = _read(equation)
+    if not hasattr(operands, "__iter__"):
+        raise ArgumentTypeError(f"[einsum] 'operands' must be a sequence of tensors, got {type(operands).__name__}")
     operands = [operands] if hasattr(operands, "ndim") else list(operands)
     if len(inputs) != len(operands):
         raise ArgumentError(
@@ -231,3 +234,6 @@ def _spread(x, labels, ranks):
     if labels:
         x = movement.permute(x, tuple(labels.index(c) for c in ranks if c in labels))
     return movement.reshape(x, tuple(size.get(c, 1) for c in ranks) or (1,))
+
+
+teach_functions(globals())

@@ -106,10 +106,10 @@ def parse(x, key):
             part.new.append(shown)
             shown += 1
         elif isinstance(k, slice):
-            if k.step is not None and int_of("index", "step", k.step) == 0:
+            if k.step is not None and int_of("index", "step", k.step, True) == 0:
                 raise ArgumentError("[index] 'step' of a slice must not be 0")
             a, b, step = slice(
-                *[v if v is None else int_of("index", "slice", v) for v in (k.start, k.stop, k.step)]
+                *[v if v is None else int_of("index", "slice", v, True) for v in (k.start, k.stop, k.step)]
             ).indices(x._dims[axis])
             length = len(range(a, b, step))
             # one element needs no step, and a huge one does not fit 64 bits

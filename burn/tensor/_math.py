@@ -40,6 +40,19 @@ def _scalar(op):
     return method
 
 
+def _powi_scalar(x, value, argument):
+    real, whole = number("powi", x, value, argument)
+    if not real.is_integer():
+        raise DTypeError(f"[powi] {argument!r} must be a whole number, got {value}; use powf()")
+    if x._kind == FLOAT:
+        return ew.powf_scalar(x, real)
+    if whole < 0:
+        raise ArgumentError(
+            f"[powi] {argument!r} must not be negative for Int tensors, got {whole}; call float() first"
+        )
+    return ew.powi(x, whole)
+
+
 def _refuse_axis(op, axis):
     """A reduction of everything was given an axis: the form that takes one is named."""
     if axis:
@@ -141,7 +154,7 @@ class MathMethods:
 
     def powf(self, other):
         """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`."""
-        return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other)
+        return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other, "other")
 
     def powf_scalar(self, value):
         """self to the power of a number; whole numbers take the exact forms. Mirrors `Tensor::powf_scalar`."""
@@ -150,22 +163,14 @@ class MathMethods:
     def powi(self, other):
         """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`."""
         if not isinstance(other, MathMethods):
-            real, whole = number("powi", self, other, "other")
-            if real != int(real):
-                raise DTypeError(f"[powi] 'other' must be a whole number, got {other}; use powf()")
-            if self._kind == FLOAT:
-                return self.powf(real)
-            if whole < 0:
-                raise ArgumentError(
-                    f"[powi] 'other' must not be negative for Int tensors, got {whole}; call float() first"
-                )
-        elif self._kind == FLOAT:
+            return _powi_scalar(self, other, "other")
+        if self._kind == FLOAT:
             return self.powf(other.cast(self.dtype) if other._kind == INT else other)
         return ew.powi(self, other)
 
     def powi_scalar(self, value):
         """self to a whole power. Mirrors `Tensor::powi_scalar`."""
-        return self.powi(value)
+        return _powi_scalar(self, value, "value")
 
     def clamp(self, min, max):
         """Values limited to min..max; NaN stays NaN. Mirrors `Tensor::clamp`."""
@@ -173,11 +178,11 @@ class MathMethods:
 
     def clamp_min(self, min):
         """Values of at least min. Mirrors `Tensor::clamp_min`."""
-        return ew.clamp(self, min, None, "clamp_min")
+        return ew.clamp(self, low=min, name="clamp_min")
 
     def clamp_max(self, max):
         """Values of at most max. Mirrors `Tensor::clamp_max`."""
-        return ew.clamp(self, None, max, "clamp_max")
+        return ew.clamp(self, high=max, name="clamp_max")
 
     def mask_where(self, mask, value):
         """value where mask is true, self elsewhere; the three broadcast. Mirrors `Tensor::mask_where`."""

@@ -5,6 +5,7 @@ Arithmetic is in `_math.py`, shapes and indexing in `_shaping.py`; the operators
 
 import numpy as np
 
+from burn._arguments import shown
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import movement, random
@@ -178,15 +179,19 @@ class Tensor(
         if isinstance(start, range):
             if device is None and isinstance(end, Device | tuple):
                 device = end
+            elif end is not None or step != 1:
+                raise ArgumentError(
+                    f"[arange] 'end' and 'step' stand in the range {start} already, got {end!r} and {step!r}"
+                )
             start, end, step = start.start, start.stop, start.step
         elif isinstance(end, Device | tuple):
             device, end = end, None
         if end is None:
-            start, end = 0, start
-        start, end, step = (int_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
-        if step < 1:
+            start, end = 0, int_of("arange", "start", start, True)
+        start, end, step = (int_of("arange", n, v, True) for n, v in (("start", start), ("end", end), ("step", step)))
+        if not 1 <= step < 1 << 63:
             raise ArgumentError(
-                f"[arange] 'step' must be at least 1, got {step}; flip() the result for descending values"
+                f"[arange] 'step' must be at least 1 and below 2**63, got {shown(step)}; flip() the result for descending values"
             )
         device, dtype = options(device, dtype, Int, "arange")
         count = max(0, -(-(end - start) // step))
@@ -206,6 +211,7 @@ class Tensor(
         device, dtype = options(device, dtype, kind, "eye")
         if int_of("eye", "size", size) < 1:
             raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
+        as_shape([size, size], "eye", "size")
         rows = cls.arange(0, size, device).unsqueeze_dim(1)
         return rows.equal(rows.transpose()).cast(dtype)
 
@@ -221,7 +227,9 @@ class Tensor(
             ArgumentError: parameters that describe no distribution.
         """
         device, dtype = options(device, dtype, kind, "random")
-        dims = as_shape(shape, "random")
+        dims = shape_of(shape, "random")
+        if dtype.is_bool:
+            raise DTypeError("[random] 'dtype' must be Float or Int, got bool; compare a uniform tensor instead")
         d = distribution
         if d is Distribution.Default:
             if dtype.is_float:
@@ -377,7 +385,7 @@ class Tensor(
     @classmethod
     def from_inner(cls, tensor):
         """The same value with autodiff on. Mirrors `Tensor::from_inner`."""
-        return tensor.autodiff()
+        return check_tensor("from_inner", tensor, "tensor").autodiff()
 
     def inner(self):
         """The same value without autodiff. Mirrors `Tensor::inner`."""
@@ -444,11 +452,13 @@ class Tensor(
 
     def grad(self, grads):
         """This leaf's gradient as a plain tensor, or None. Mirrors `Tensor::grad`."""
-        return _gradients("grad", grads)._get(self._node_id) if core.node_state(self) == 2 else None
+        grads = _gradients("grad", grads)
+        return grads._get(self._node_id) if core.node_state(self) == 2 else None
 
     def grad_remove(self, grads):
         """Takes this leaf's gradient out of grads. Mirrors `Tensor::grad_remove`."""
-        return _gradients("grad_remove", grads)._remove(self._node_id) if core.node_state(self) == 2 else None
+        grads = _gradients("grad_remove", grads)
+        return grads._remove(self._node_id) if core.node_state(self) == 2 else None
 
     def grad_replace(self, grads, grad):
         """Puts another plain gradient in place. Mirrors `Tensor::grad_replace`."""
