@@ -16,7 +16,7 @@ def _length(op, x, axis, n):
     """The length of the transform: n, or the size of the axis."""
     n = x._dims[axis] if n is None else int_of(op, "n", n)
     if not 1 <= n < _MOST:
-        raise ShapeError(f"[{op}] 'n' must lie in 1..{_MOST - 1}, got {n} for shape {list(x._dims)}")
+        raise ShapeError(f"[{op}] 'n' must be at least 1 and at most {_MOST - 1}, got {n} for shape {list(x._dims)}")
     return n
 
 
