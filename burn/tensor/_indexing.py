@@ -10,6 +10,7 @@ from burn._ops import movement as mv
 from burn._ops.elementwise import mask_fill, mask_where
 from burn._ops.registry import BOOL, INT, check_device, check_same, number
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, OutOfBoundsError, ShapeError
+from burn.tensor.data import array_of, checked_convert
 from burn.tensor.dtype import DType
 from burn.tensor.shape import int_of
 
@@ -63,6 +64,7 @@ def set_item(x, key, value):
         )
     if not is_tensor:
         if hasattr(value, "__array__") or isinstance(value, list | tuple):
+            value = checked_convert(array_of(value, True, "setitem", "value"), x.dtype, "setitem", "value", True)
             value = type(x).from_data(value, x.device.inner(), x.dtype)
         else:
             value = mv.full_like_shape((1,), x._dtype, x._slot, 0, number("setitem", x, value, "value"))

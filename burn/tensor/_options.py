@@ -9,8 +9,12 @@ __all__ = ["options", "shape_of"]
 
 
 def options(device, dtype, kind, op):
-    """(device, dtype) of a new tensor; locks the device's settings."""
+    """(device, dtype) of a new tensor; locks the device's settings. As in Burn, a Bool tensor has the device's own store."""
     if isinstance(device, tuple):
+        if len(device) != 2:
+            raise ArgumentTypeError(
+                f"[{op}] 'device' must be a Device or a (Device, dtype) pair, got {len(device)} items"
+            )
         device, dtype = device
     if not isinstance(kind, Kind):
         raise ArgumentTypeError(f"[{op}] 'kind' must be Float, Int or Bool, got {kind!r}")
@@ -25,6 +29,7 @@ def options(device, dtype, kind, op):
         dtype = {1: settings.float_dtype, 2: settings.int_dtype, 4: settings.bool_dtype}[kind.value]
     else:
         dtype = DType.of(dtype)
+        dtype = settings.bool_dtype if dtype.is_bool else dtype
     return device, dtype
 
 

@@ -22,7 +22,9 @@ class PatternMethods:
         >>> Tensor([1, 2, 3]).roll_dim(1, 0).tolist()
         [3, 1, 2]
         """
-        return _roll("roll_dim", self, [int_of("roll_dim", "shift", shift, True)], [axis_of(dim, self.ndim, "roll_dim")])
+        return _roll(
+            "roll_dim", self, [int_of("roll_dim", "shift", shift, True)], [axis_of(dim, self.ndim, "roll_dim")]
+        )
 
     def roll(self, shifts, dims):
         """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`."""

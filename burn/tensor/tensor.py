@@ -85,12 +85,12 @@ class Tensor(
             Tensor of the data's shape.
 
         Raises:
-            DataError: ragged or non-numeric data, or a value that the dtype cannot represent.
+            DataError: ragged or non-numeric data, or a value that the dtype cannot represent, such as a fraction as an Int.
         """
         array = array_of(data, True)
         given = data.dtype if isinstance(data, TensorData) else DType.of(array.dtype)
         device, dtype = options(device, dtype, given.kind, "from_data")
-        array = np.ascontiguousarray(checked_convert(array, dtype, "from_data"))
+        array = np.ascontiguousarray(checked_convert(array, dtype, "from_data", exact=True))
         shape = array.shape or (1,)
         if array.ndim == 0:
             array = array.reshape(1)
@@ -103,18 +103,19 @@ class Tensor(
     @classmethod
     def from_floats(cls, values, device=None):
         """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`."""
-        array = checked_convert(array_of(values, True, "from_floats"), DType.F32, "from_floats")
+        array = checked_convert(array_of(values, True, "from_floats", "values"), DType.F32, "from_floats", "values")
         return cls.from_data(array, device)
 
     @classmethod
     def from_ints(cls, values, device=None):
         """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`."""
-        return cls.from_data(checked_convert(array_of(values, True, "from_ints"), DType.I32, "from_ints"), device)
+        array = array_of(values, True, "from_ints", "values")
+        return cls.from_data(checked_convert(array, DType.I32, "from_ints", "values", True), device)
 
     @classmethod
     def from_bool(cls, values, device=None):
         """A Bool tensor. Mirrors `Tensor::from_bool`."""
-        return cls.from_data(array_of(values, True, "from_bool") != 0, device)
+        return cls.from_data(array_of(values, True, "from_bool", "values") != 0, device)
 
     @classmethod
     def empty(cls, shape, device=None, *, kind=Float, dtype=None):
@@ -518,8 +519,9 @@ class Tensor(
         return ew.cast(self, DType.Bool)
 
     def cast(self, dtype):
-        """The values in another dtype; the kind follows. Mirrors `Tensor::cast`."""
-        return ew.cast(self, DType.of(dtype))
+        """The values in another dtype; the kind follows, and Bool has one store, the device's. Mirrors `Tensor::cast`."""
+        dtype = DType.of(dtype)
+        return ew.cast(self, DType.Bool if dtype.is_bool else dtype)
 
 
 def _gradients(op, grads):
