@@ -13,7 +13,6 @@ from burn.tensor._calls import teach_functions
 __all__ = ["einsum"]
 
 _MAX_RANK = 8
-_MATMUL_TYPES = ("i64", "i32", "u64", "u32")  # of integers
 
 
 def einsum(equation, operands):
@@ -193,8 +192,7 @@ def _contract(x, x_labels, y, y_labels, needed):
     batch, summed = [c for c in both if c in needed], [c for c in both if c not in needed]
     rows, columns = [c for c in x_labels if c not in both], [c for c in y_labels if c not in both]
     labels = batch + rows + columns
-    fast = x.dtype.is_float or x.dtype.name in _MATMUL_TYPES
-    if summed and fast and len(batch) + 2 <= _MAX_RANK:
+    if summed and len(batch) + 2 <= _MAX_RANK:
         inner = [size_x[c] for c in summed]
         x = _arranged(x, x_labels, [batch, rows, summed])
         y = _arranged(y, y_labels, [batch, summed, columns])
