@@ -5,7 +5,7 @@ import math
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
-from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from burn.errors import ArgumentError, DTypeError, ShapeError
 from burn.tensor.shape import axis_of, ints_of
 
 
@@ -51,14 +51,6 @@ def _powi_scalar(x, value, argument):
             f"[powi] {argument!r} must not be negative for Int tensors, got {whole}; call float() first"
         )
     return ew.powi(x, whole)
-
-
-def _refuse_axis(op, axis):
-    """A reduction of everything was given an axis: the form that takes one is named."""
-    if axis:
-        raise ArgumentTypeError(
-            f"[{op}] takes no 'axis', since it is over all elements, got {axis[0]!r}; use {op}_dim()"
-        )
 
 
 class MathMethods:
@@ -210,9 +202,8 @@ class MathMethods:
 
     # Reductions: without dim the result has shape [1]; with dim the axis is kept with size 1.
 
-    def sum(self, *axis):
+    def sum(self):
         """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
-        _refuse_axis("sum", axis)
         return rd.sum_(self)
 
     def sum_dim(self, dim):
@@ -227,9 +218,8 @@ class MathMethods:
         """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
         return self.sum_dims(dims).squeeze_dims(dims)
 
-    def mean(self, *axis):
+    def mean(self):
         """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
-        _refuse_axis("mean", axis)
         return rd.mean(self)
 
     def mean_dim(self, dim):
@@ -240,9 +230,8 @@ class MathMethods:
         """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
         return _fold(rd.mean, self, dims, "mean_dims")
 
-    def prod(self, *axis):
+    def prod(self):
         """Product of all elements, [1]. Mirrors `Tensor::prod`."""
-        _refuse_axis("prod", axis)
         return rd.prod(self)
 
     def prod_dim(self, dim):
@@ -253,14 +242,12 @@ class MathMethods:
         """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
         return _fold(rd.prod, self, dims, "prod_dims")
 
-    def max(self, *axis):
+    def max(self):
         """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
-        _refuse_axis("max", axis)
         return rd.extremum("max", self, None)
 
-    def min(self, *axis):
+    def min(self):
         """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
-        _refuse_axis("min", axis)
         return rd.extremum("min", self, None)
 
     def max_dim(self, dim):
@@ -307,18 +294,16 @@ class MathMethods:
         """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`."""
         return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
 
-    def any(self, *axis):
+    def any(self):
         """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
-        _refuse_axis("any", axis)
         return rd.any_(self)
 
     def any_dim(self, dim):
         """Whether any element along an axis is true. Mirrors `Tensor::any_dim`."""
         return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
 
-    def all(self, *axis):
+    def all(self):
         """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
-        _refuse_axis("all", axis)
         return rd.all_(self)
 
     def all_dim(self, dim):

@@ -184,6 +184,57 @@ def test_calls_that_do_not_fit(name, flex):
     assert [text for text in found if text] == []
 
 
+MAKERS = {
+    "zeros": Tensor.zeros,
+    "ones": Tensor.ones,
+    "empty": Tensor.empty,
+    "full": lambda shape: Tensor.full(shape, 1.0),
+    "random": Tensor.random,
+    "triu_mask": lambda shape: Tensor.triu_mask(shape, 0),
+    "cartesian_grid": Tensor.cartesian_grid,
+}
+SHAPES = {
+    "negative": [2, -1],
+    "rank 0": [],
+    "rank 9": [1] * 9,
+    "too many elements": [2**32, 2**32],
+    "not 64 bits": [2**64],
+    "float": [2.0],
+    "bool": [True, 2],
+    "text": "22",
+    "None": None,
+    "nested": [[2, 2]],
+    "array of floats": np.ones(2),
+    "one float": 2.0,
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("what", SHAPES)
+def test_shapes_that_are_none(maker, what, flex):
+    with pytest.raises(BurnError, match=rf"^\[{maker}\] 'shape'"):
+        MAKERS[maker](SHAPES[what])
+
+
+@pytest.mark.parametrize("odd", [-1, 2, 2**31 - 1])
+def test_nothing_is_written_where_an_index_is_wrong(odd, device):
+    x, values = tensor(np.zeros((2, 3), np.float32), device), tensor(np.ones((2, 3), np.float32), device)
+    rows = tensor(np.array([0, odd]), device)
+    for call in (
+        lambda: x.select_assign(0, rows, values),
+        lambda: x.scatter(0, rows.unsqueeze_dim(1).expand([2, 3]), values),
+        lambda: x.scatter_nd(rows.unsqueeze_dim(1), values),
+        lambda: x.select(0, rows),
+        lambda: x.take(0, rows),
+        lambda: x.gather(0, rows.unsqueeze_dim(1).expand([2, 3])),
+        lambda: x.gather_nd(rows.unsqueeze_dim(1)),
+    ):
+        with pytest.raises(OutOfBoundsError, match=f"'indices'.*{odd}"):
+            call()
+            device.sync()
+        assert array(x).sum() == 0
+
+
 def test_every_public_function_is_here():
     """But those that read a tensor back or ask about it, and take no argument."""
     for place in PLACES:
