@@ -194,6 +194,10 @@ class Shape(tuple):
         return str(list(self))
 
 
+_LIMIT = 1 << 63
+_LISTS, _NO_LISTS = (list, tuple), (str, bytes, dict, set)
+
+
 def _index(value):
     """The int that a value is, or None; True and False are none."""
     if type(value) is int:
@@ -208,11 +212,18 @@ def _index(value):
 
 def _list_of_ints(values):
     """The ints that one int or a sequence holds, or None."""
-    one = _index(values)
-    if one is not None:
-        return [one]
-    if isinstance(values, str | bytes | dict | set):
-        return None
+    if isinstance(values, _LISTS):
+        for value in values:
+            if type(value) is not int:
+                break
+        else:
+            return list(values)
+    else:
+        one = _index(values)
+        if one is not None:
+            return [one]
+        if isinstance(values, _NO_LISTS):
+            return None
     try:
         numbers = [_index(v) for v in values]
     except TypeError:
@@ -225,12 +236,10 @@ def as_shape(value, op, name="shape"):
     dims = _list_of_ints(value)
     if dims is None:
         raise ArgumentTypeError(f"[{op}] {name!r} must be an int or a sequence of ints, got {shown(value)}")
-    count = 1
     for size in dims:
-        if not 0 <= size < 1 << 63:
+        if not 0 <= size < _LIMIT:
             raise ShapeError(f"[{op}] {name!r} must hold sizes in 0..2**63-1, got {shown(dims)}")
-        count *= size
-    if count >= 1 << 63:
+    if math.prod(dims) >= _LIMIT:
         raise ShapeError(f"[{op}] {name!r} must hold fewer than 2**63 elements, got {shown(dims)}")
     return tuple(dims)
 
@@ -241,7 +250,7 @@ def ints_of(op, name, values):
     if numbers is None:
         raise ArgumentTypeError(f"[{op}] {name!r} must be an int or a sequence of ints, got {shown(values)}")
     for number in numbers:
-        if not -(1 << 63) <= number < 1 << 63:
+        if not -_LIMIT <= number < _LIMIT:
             raise NumberOverflowError(f"[{op}] {name!r} must hold ints of at most 64 bits, got {shown(values)}")
     return numbers
 
@@ -251,7 +260,7 @@ def int_of(op, name, value, wide=False):
     number = _index(value)
     if number is None:
         raise ArgumentTypeError(f"[{op}] {name!r} must be an int, got {shown(value)}")
-    if not wide and not -(1 << 63) <= number < 1 << 63:
+    if not wide and not -_LIMIT <= number < _LIMIT:
         raise NumberOverflowError(f"[{op}] {name!r} must be an int of at most 64 bits, got {shown(number)}")
     return number
 
