@@ -55,6 +55,13 @@ def instance(op: str, name: str, value, kind: type, remedy: str = ""):
     ) from None
 
 
+def truth(op: str, name: str, value) -> bool:
+    """The value, which must be True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(f"[{op}] {name!r} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
 def device(op: str, value):
     """The device; None stands for the default one."""
     from burn.device import Device  # not needed where nothing is placed

@@ -7,6 +7,8 @@ A message starts with the op in brackets and the argument in quotes, says what w
 class BurnError(Exception):
     """Base of every error that burn raises on purpose."""
 
+    late = False  # whether an operation is at fault that had returned before, as on a GPU
+
 
 class ShapeError(BurnError, ValueError):
     """Sizes, ranks or axes that do not fit the operation."""

@@ -59,11 +59,11 @@ cdef object axis_attrs(Op op, int axis, const int64_t *ints, bint flag):
     return None
 
 
-def along(Op op, x, dim=None, bint flag=False, int64_t count=-1):
-    """An op of one tensor along an axis (or over all elements: None), or None.
+def along(Op op, x, dim=MISSING, bint flag=False, wanted=None):
+    """An op of one tensor along an axis, or over all elements where none is given; or None.
 
-    Kernels get outer, n, inner, flag; those of SHAPE_ROWS, which take the last axis and give `count` positions of it, get
-    outer, n, flag, 0, count. An op of two results gives positions beside the values.
+    Kernels get outer, n, inner, flag; those of SHAPE_ROWS, which take the last axis and give `wanted` positions of it (all for
+    None), get outer, n, flag, 0, wanted. An op of two results gives positions beside the values.
     """
     cdef TensorBase a, out, second = None
     cdef Storage held
@@ -73,6 +73,7 @@ def along(Op op, x, dim=None, bint flag=False, int64_t count=-1):
     cdef burn_args args
     cdef int64_t ints[5]
     cdef int64_t dims[8]
+    cdef int64_t count
     cdef int axis = -1, ndim, dtype, index = 0, i
     if type(x) is not tensor_type:
         return None
@@ -81,9 +82,9 @@ def along(Op op, x, dim=None, bint flag=False, int64_t count=-1):
         return None
     if a.node is not None and not op.cuts_graph and (op.rule is None or op.attr_form == ATTR_OTHER or op.n_out > 1):
         return None
-    if dim is not None:
+    if dim is not MISSING:
         axis = axis_number(dim, a.ndim)
-    if axis < 0 and (dim is not None or op.shape_rule != SHAPE_REDUCED):
+    if axis < 0 and (dim is not MISSING or op.shape_rule != SHAPE_REDUCED):
         return None
     row = find_row(op, a.dev, a.dtype)
     dtype = result_dtype(op, a)
@@ -104,8 +105,10 @@ def along(Op op, x, dim=None, bint flag=False, int64_t count=-1):
         else:
             dims[axis] = 1
     elif op.shape_rule == SHAPE_ROWS:
-        count = ints[1] if count < 0 else count
-        if ints[2] != 1 or count > ints[1]:
+        count = ints[1]
+        if wanted is not None and not small_int(wanted, &count):
+            return None
+        if ints[2] != 1 or count < 0 or count > ints[1]:
             return None
         dims[axis] = count
         ints[2] = flag

@@ -73,6 +73,13 @@ cdef extern from *:
     Py_ssize_t BURN_REFCNT(void *o)   # a pointer: an object argument would be counted once more
     bint burn_mul_overflow(int64_t a, int64_t b, int64_t *out) noexcept nogil
 
+cdef extern from "method.h":
+    PyObject *burn_method_words
+    PyObject *burn_method_rename
+    PyObject *burn_method_errors
+    object burn_method_new(object func, object form, object op, Py_ssize_t count,
+                           object (*shortcut)(object op, object x, PyObject *y))
+
 from burn.errors import (
     ArgumentError, AutodiffError, DeviceError, DivisionByZeroError, DTypeError, ExecutionError, OutOfBoundsError,
     OutOfMemoryError, ShapeError,
@@ -122,6 +129,29 @@ cdef extern from *:
 def cpu_level():
     """The best kernel level of this processor: 4 (AVX-512), 3 (AVX2), 2 (SSE4.2) or 0."""
     return burn_cpu_level()
+
+
+cdef object call_op(object op, object x, PyObject *y):
+    return unary(<Op>op, x) if y == NULL else binary_op(<Op>op, x, <object>y)
+
+
+def taught(func, str form, Op op=None):
+    """func, whose refusals of wrong arguments are worded by what set_words was given; form shows how it is called.
+
+    With an op the function does nothing but call it on its arguments by position, so it is not entered.
+    """
+    return burn_method_new(func, form, op, 0 if op is None else op.n_in, call_op)
+
+
+def set_words(words, rename, errors):
+    """What taught functions say: words(func, form, args, kwargs, refusal) makes the exception for a call that does not fit;
+    rename(func, form, error) changes one of a class of errors that the body raised."""
+    global burn_method_words, burn_method_rename, burn_method_errors
+    for kept in (words, rename, errors):
+        Py_INCREF(kept)
+    burn_method_words = <PyObject *>words
+    burn_method_rename = <PyObject *>rename
+    burn_method_errors = <PyObject *>errors
 
 
 def set_threads(int n):

@@ -377,11 +377,14 @@ def ticket_error(int64_t ticket, int code, int64_t position, int64_t value, int6
                     f"position {position}; set BURN_CHECK=1 to learn which one")
     op = <Op>entry[1]
     if entry[3] is not None:
-        return entry[3](code, position, value, size)
-    try:
-        raise_kernel_error(op, code, position, value, size, entry[2])
-    except Exception as e:
-        return e
+        error = entry[3](code, position, value, size)
+    else:
+        try:
+            raise_kernel_error(op, code, position, value, size, entry[2])
+        except Exception as e:
+            error = e
+    error.late = True
+    return error
 
 
 def set_blame(words):

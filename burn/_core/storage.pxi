@@ -61,8 +61,8 @@ cdef object out_of_memory(str op, size_t nbytes):
     """The exception for a request of host memory that cannot be met."""
     room = memory_headroom()
     left = "" if room is None else f", and {room} bytes are left to this process"
-    return OutOfMemoryError(f"[{op}] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors{left}; free tensors or "
-                            "use smaller batches")
+    return OutOfMemoryError(f"[{op}] cannot allocate {nbytes} bytes: {heap.live} bytes are in live tensors{left}; free tensors "
+                            "or use smaller batches")
 
 
 def memory_headroom(str root=""):

@@ -16,6 +16,7 @@ from burn._ops.registry import (
     check_same,
     check_tensor,
     define,
+    int_range,
     is_number,
     number,
 )
@@ -24,6 +25,7 @@ from burn.errors import ArgumentError, DTypeError, ShapeError
 from burn.tensor.dtype import DType
 
 BOOL_CODE = DType.Bool.code
+OPEN = object()  # no limit
 _RULES = []
 
 
@@ -58,7 +60,7 @@ def _bridge2(op, x, y):
 def _bridge_scalar(op, x, value):
     check_tensor(op.name, x)
     check_kind(op.name, x, op.kinds)
-    return op.scalar(x, *number(op.name, x, value))
+    return op.scalar(x, *number(op.name, x, value, "value"))
 
 
 def unary(name, kinds, grad=None, *, out_dtype=-1):
@@ -303,7 +305,7 @@ for _op, _grads, _inputs in _RULES:
 
 def mask_where(x, mask, value, name="mask_where"):
     """value where mask is true, x elsewhere; the three broadcast."""
-    out = core.mixed(_mask_where, x, mask, value)
+    out = core.mixed(_mask_where, x, mask, value) if isinstance(value, core.TensorBase) else None
     if out is not None:
         return out
     check_tensor(name, x)
@@ -325,27 +327,19 @@ def mask_fill(x, mask, value, name="mask_fill"):
     return mask_where(x, mask, fill, name)
 
 
-def clamp(x, low, high, name="clamp"):
-    """x limited to low..high; NaN stays NaN."""
+def clamp(x, low=OPEN, high=OPEN, name="clamp"):
+    """x limited to low..high; NaN stays NaN. OPEN is no limit."""
     if (type(low) is type(high) is float and low <= high) or (type(low) is type(high) is int and low <= high):
         out = core.mixed(_clamp, x, low, high)
         if out is not None:
             return out
     check_kind(name, check_tensor(name, x), NUMERIC)
-    if x._kind == FLOAT:
-        low = float("-inf") if low is None else low
-        high = float("inf") if high is None else high
-    else:
-        from burn._ops.registry import int_range
-
-        low = int_range(x._dtype)[0] if low is None else low
-        high = int_range(x._dtype)[1] if high is None else high
+    lowest, highest = (float("-inf"), float("inf")) if x._kind == FLOAT else int_range(x._dtype)
+    low, high = lowest if low is OPEN else low, highest if high is OPEN else high
+    ends = [number(name, x, low, "min"), number(name, x, high, "max")]
     if low > high:
         raise ArgumentError(f"[{name}] 'min' must not exceed 'max', got {low} and {high}")
-    ends = [
-        core.make_scalar(x._dtype, x._slot, 0, *number(name, x, v, which), x.ndim)
-        for v, which in ((low, "min"), (high, "max"))
-    ]
+    ends = [core.make_scalar(x._dtype, x._slot, 0, *end, x.ndim) for end in ends]
     return _clamp.apply((x, *ends), x._dims, x._dtype)
 
 
@@ -360,14 +354,14 @@ def cast(x, dtype):
 _EXACT = (1.0, 2.0, -1.0, -2.0)
 
 
-def powf_scalar(x, exponent):
+def powf_scalar(x, exponent, argument="value"):
     """x to a power; whole exponents take the exact forms."""
     if type(exponent) is float and exponent not in _EXACT:
         out = core.numbered(_powf_scalar, x, (exponent,))
         if out is not None:
             return out
     check_kind("powf_scalar", check_tensor("powf_scalar", x), FLOAT)
-    p = number("powf_scalar", x, exponent, "value")[0]
+    p = number("powf_scalar", x, exponent, argument)[0]
     if p == 1.0:
         return core.clone(x)
     if p == 2.0:

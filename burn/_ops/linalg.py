@@ -7,7 +7,7 @@ import numpy as np
 from burn._core import core
 from burn._ops.registry import FLOAT, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
-from burn.errors import AutodiffError, ShapeError
+from burn.errors import ArgumentError, AutodiffError, ShapeError
 
 # attrs: the name of the result's rule, then what it needs.
 _step = define("linalg_step", "matmul", kinds=FLOAT)
@@ -107,6 +107,8 @@ def svd(x):
     if not a.size:
         u, vt = _empty(x, (m, k, True), (k, n, True))
         return u, _tensor(np.zeros((*a.shape[:-2], k)), x), vt
+    if not np.isfinite(a).all():
+        raise ArgumentError("[svd] 'x' must hold finite numbers; mask NaN and infinities first")
     factors = np.linalg.svd(a, full_matrices=False)
     return tuple(_result(part, x, f"svd {name}", *factors) for name, part in zip("usv", factors, strict=True))
 

@@ -1,11 +1,16 @@
 """Matrix products, with bias and activation in the kernel's epilogue."""
 
 from burn._core import core
+from burn._ops.elementwise import cast
 from burn._ops.movement import expand, reshape, swap
 from burn._ops.reduce import sum_dims, sum_to_shape
 from burn._ops.registry import NUMERIC, PRODUCT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
+from burn.tensor.dtype import DType
+
+# Kernels multiply integers of 32 and 64 bits; what is left of their sums modulo 2^8 or 2^16 is that of narrow ones.
+_NARROW = tuple(dtype.code for dtype in (DType.I8, DType.I16, DType.U8, DType.U16))
 
 
 def _bridge(op, lhs, rhs):
@@ -31,6 +36,8 @@ def matmul(lhs, rhs):
         raise ShapeError(
             f"[matmul] 'other' must have {a[-1]} rows to match the columns of 'self', got shapes {list(a)} and {list(b)}"
         )
+    if lhs._dtype in _NARROW:
+        return cast(matmul(cast(lhs, DType.I32), cast(rhs, DType.I32)), lhs.dtype)
     if len(a) == 2:
         return _matmul.apply((lhs, rhs), (a[0], b[1]), lhs._dtype, (0,))
     batch = []
@@ -60,6 +67,8 @@ def linear(x, weight, bias=None):
             raise ShapeError(
                 f"[linear] 'bias' must have shape [{w[1]}] for a weight of shape {list(w)}, got {list(bias._dims)}"
             )
+    if x._dtype in _NARROW:
+        return cast(linear(*(t if t is None else cast(t, DType.I32) for t in (x, weight, bias))), x.dtype)
     rows = x if len(a) == 2 else reshape(x, (x._size // a[-1] if a[-1] else _count(a[:-1]), a[-1]))
     shape = (rows._dims[0], w[1])
     ins = (rows, weight) if bias is None else (rows, weight, bias)

@@ -2,8 +2,9 @@
 
 import math
 
+from burn._core import core
 from burn._ops.registry import NUMERIC, define
-from burn.errors import ArgumentError, DTypeError
+from burn.errors import ArgumentError
 from burn.tensor.dtype import DType
 
 _uniform = define("uniform", "random", kinds=NUMERIC, n_in=0, attrs=("low", "high"))
@@ -12,11 +13,9 @@ _bernoulli = define("bernoulli", "random", kinds=NUMERIC, n_in=0, attrs=("p",))
 
 
 def _draw(op, shape, dtype, device, floats):
-    count = 1
-    for n in shape:
-        count *= n
-    seed, offset = device._next_random(count * (2 if dtype.size == 8 else 1))
-    return op.create(shape, dtype.code, device._slot, device._ctx, (seed, offset), floats)
+    out = core.empty(shape, dtype.code, device._slot, device._ctx)  # fails before a number is drawn
+    seed, offset = device._next_random(out._size * (2 if dtype.size == 8 else 1))
+    return op.write((), out, (seed, offset), floats)
 
 
 def uniform(shape, low, high, dtype, device):
@@ -41,6 +40,4 @@ def bernoulli(shape, p, dtype, device):
     """1 with probability p, else 0."""
     if not 0 <= p <= 1:
         raise ArgumentError(f"[random] 'p' must lie in 0..1, got {p}")
-    if dtype.is_bool:
-        raise DTypeError("[random] 'dtype' must be Float or Int, got bool; compare a uniform tensor instead")
     return _draw(_bernoulli, shape, dtype, device, (float(p),))

@@ -4,7 +4,15 @@ import numbers
 import operator
 
 from burn._core import core
-from burn.errors import AutodiffError, DeviceError, DTypeError, KindError, NumberOverflowError, ShapeError
+from burn.errors import (
+    ArgumentTypeError,
+    AutodiffError,
+    DeviceError,
+    DTypeError,
+    KindError,
+    NumberOverflowError,
+    ShapeError,
+)
 from burn.tensor.dtype import DType, Kind
 
 OPS = {}
@@ -29,7 +37,7 @@ def kinds_text(mask):
 def check_tensor(op, value, name="self"):
     """value, which must be a tensor."""
     if not isinstance(value, core.TensorBase):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"[{op}] '{name}' must be a tensor, got {type(value).__name__}; make one with Tensor.from_data()"
         )
     return value
@@ -94,9 +102,11 @@ def number(op, x, value, name="other"):
         real = None
     except TypeError:
         try:
-            real = float(value)
+            real = None if isinstance(value, str | bytes | bytearray) else float(value)
         except (TypeError, ValueError):
-            raise TypeError(
+            real = None
+        if real is None:
+            raise ArgumentTypeError(
                 f"[{op}] '{name}' must be a tensor or a number, got {type(value).__name__}; make a tensor of it with "
                 "Tensor.from_data()"
             ) from None

@@ -191,11 +191,16 @@ class Device:
         return box.value
 
     def supports_dtype(self, dtype):
-        """Whether this device stores and computes a dtype. Mirrors `Device::supports_dtype`."""
+        """Whether this device stores and computes a dtype; bool(u8) and bool(u32) are stores of files and host data alone.
+
+        Mirrors `Device::supports_dtype`.
+        """
         from burn._ops import OPS
 
         dtype = DType.of(dtype)
-        return OPS["equal" if dtype.is_bool else "add"].has_kernel(self._slot, dtype.code) and dtype is not DType.Flex32
+        if dtype in (DType.Flex32, DType.BoolU8, DType.BoolU32):
+            return False
+        return OPS["equal" if dtype.is_bool else "add"].has_kernel(self._slot, dtype.code)
 
     # Autodiff
 

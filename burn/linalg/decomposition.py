@@ -1,9 +1,11 @@
 """Decompositions and determinants. They are computed on the host, by LAPACK."""
 
+from burn._arguments import truth
 from burn._ops import elementwise as ew
 from burn._ops import linalg, movement
 from burn._ops.registry import FLOAT, check_kind, check_tensor
-from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.errors import ArgumentError, ShapeError
+from burn.tensor._calls import teach_functions
 from burn.tensor.shape import int_of
 
 __all__ = ["det", "lu", "qr", "svd"]
@@ -40,9 +42,7 @@ def qr(x, reduced):
     Returns:
         (Q, R): [..., m, n] and [..., n, n] if reduced and m > n, else [..., m, m] and [..., m, n].
     """
-    if not isinstance(reduced, bool):
-        raise ArgumentTypeError(f"[qr] 'reduced' must be a bool, got {reduced!r}")
-    return linalg.qr(x, reduced)
+    return linalg.qr(x, truth("qr", "reduced", reduced))
 
 
 def svd(x, sweeps):
@@ -101,3 +101,6 @@ def _entry(x, i, j):
 
 def _minor(a, b, c, d):
     return ew.sub(ew.mul(a, d), ew.mul(b, c))
+
+
+teach_functions(globals())

@@ -5,11 +5,13 @@ import dataclasses
 import math
 from typing import ClassVar
 
+from burn._arguments import shown
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, NUMERIC, check_kind, check_tensor, number
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of, ints_of
 
 __all__ = [
@@ -39,9 +41,11 @@ class Norm:
         if isinstance(value, Norm):
             return value
         try:
-            p = float(value)
-        except (TypeError, ValueError):
-            raise ArgumentTypeError(f"[vector_norm] 'norm' must be a Norm or a number, got {value!r}") from None
+            p = None if isinstance(value, str | bytes) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            p = None
+        if p is None:
+            raise ArgumentTypeError(f"[vector_norm] 'norm' must be a Norm or a number, got {shown(value)}")
         if p in (math.inf, 2.0**31 - 1, 2.0**32 - 1):
             return cls.LInf
         if p in (-math.inf, -(2.0**31)):
@@ -232,4 +236,7 @@ def vector_normalize(x, norm, dim, eps):
         raise ArgumentError(f"[{op}] 'eps' must not be negative, got {eps}")
     if not x._dims[axis]:
         raise ShapeError(f"[{op}] 'x' must not be empty along axis {axis}, got shape {list(x._dims)}")
-    return ew.div(x, ew.clamp(_norm(op, x, norm, [axis]), eps, None, op))
+    return ew.div(x, ew.clamp(_norm(op, x, norm, [axis]), eps, name=op))
+
+
+teach_functions(globals())

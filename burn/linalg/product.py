@@ -6,6 +6,7 @@ from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, NUMERIC, broadcast, check_kind, check_same, check_tensor, number
 from burn.errors import ShapeError
 from burn.linalg.norm import l2_norm
+from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of
 
 __all__ = ["cosine_similarity", "diag", "matvec", "outer", "outer_dim", "trace"]
@@ -85,7 +86,7 @@ def cosine_similarity(x1, x2, dim, eps=None):
         norm = l2_norm(x, axis)
         if eps is None:
             x = ew.mask_fill(x, ew.equal(norm, 0.0), 0.0)
-        unit.append(ew.div(x, ew.clamp(norm, low, None, op)))
+        unit.append(ew.div(x, ew.clamp(norm, low, name=op)))
     return rd.sum_(ew.mul(*unit), axis)
 
 
@@ -96,3 +97,6 @@ def _matrices(op, x, name="x"):
     if check_tensor(op, x, name).ndim < 2:
         raise ShapeError(f"[{op}] '{name}' must have at least two axes, got shape {list(x._dims)}")
     return x
+
+
+teach_functions(globals())

@@ -107,7 +107,8 @@ class ModuleOptimizer:
         Args:
             lr: learning rate, or a `ModuleLearningRate` with one for each group of parameters.
             module: the module; it stays as it is.
-            grads: gradients of its parameters; used up. A parameter without one stays as it is, and so does its state.
+            grads: gradients of its parameters; used up. A parameter without one stays as it is, and so does its state;
+                one on another device than its gradient moves there, with its state, as in Burn.
 
         Returns:
             The module with updated parameters.

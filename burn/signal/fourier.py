@@ -1,19 +1,22 @@
 """Fourier transforms along an axis. Complex numbers are pairs of real tensors; forward transforms are not scaled, inverse
 ones are divided by the length. Any length is taken, where Burn takes powers of two; they are computed on the host."""
 
-from burn._ops import signal as fft
+from burn._ops import signal as transforms
 from burn._ops.registry import check_tensor
 from burn.errors import ShapeError
+from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of, int_of
 
 __all__ = ["cfft", "irfft", "rfft"]
+
+_MOST = 1 << 48  # more than a process can address, which NumPy refuses in words of its own
 
 
 def _length(op, x, axis, n):
     """The length of the transform: n, or the size of the axis."""
     n = x._dims[axis] if n is None else int_of(op, "n", n)
-    if n < 1:
-        raise ShapeError(f"[{op}] 'n' must be at least 1, got {n} for shape {list(x._dims)}")
+    if not 1 <= n < _MOST:
+        raise ShapeError(f"[{op}] 'n' must be at least 1 and at most {_MOST - 1}, got {n} for shape {list(x._dims)}")
     return n
 
 
@@ -33,7 +36,7 @@ def rfft(signal, dim, n=None):
     [[0.0, 2.0], [0.0, 0.0]]
     """
     axis = axis_of(dim, check_tensor("rfft", signal, "signal").ndim, "rfft")
-    return fft.rfft(signal, axis, _length("rfft", signal, axis, n))
+    return transforms.rfft(signal, axis, _length("rfft", signal, axis, n))
 
 
 def irfft(re, im, dim, n=None):
@@ -52,7 +55,7 @@ def irfft(re, im, dim, n=None):
         n = max(1, 2 * (re._dims[axis] - 1))
     if re._dims[axis] == 0:
         raise ShapeError(f"[irfft] 're' must have at least one bin on axis {axis}, got shape {list(re._dims)}")
-    return fft.irfft(re, im, axis, _length("irfft", re, axis, n))
+    return transforms.irfft(re, im, axis, _length("irfft", re, axis, n))
 
 
 def cfft(re, im, dim, n=None):
@@ -67,4 +70,7 @@ def cfft(re, im, dim, n=None):
         (re, im), with n bins on the axis.
     """
     axis = axis_of(dim, check_tensor("cfft", re, "re").ndim, "cfft")
-    return fft.cfft(re, im, axis, _length("cfft", re, axis, n))
+    return transforms.cfft(re, im, axis, _length("cfft", re, axis, n))
+
+
+teach_functions(globals())

@@ -2,9 +2,13 @@
 
 import dataclasses
 
+from burn._arguments import instance, truth
+from burn._ops.registry import check_same, check_tensor
 from burn.errors import ArgumentError, ShapeError
 from burn.signal.fourier import cfft, irfft, rfft
 from burn.tensor import PadMode, Tensor
+from burn.tensor._calls import teach_functions
+from burn.tensor.shape import int_of
 
 __all__ = ["StftOptions", "istft", "stft"]
 
@@ -39,6 +43,10 @@ class StftOptions:
 
     def check(self, op):
         """Refuses numbers that describe no transform."""
+        for name, value in (("n_fft", self.n_fft), ("hop_length", self.hop), ("win_length", self.width)):
+            int_of(op, name, value)
+        for name in ("center", "onesided"):
+            truth(op, name, getattr(self, name))
         if self.n_fft < 1:
             raise ArgumentError(f"[{op}] 'n_fft' must be at least 1, got {self.n_fft}")
         if not 1 <= self.width <= self.n_fft:
@@ -47,10 +55,17 @@ class StftOptions:
             raise ArgumentError(f"[{op}] 'hop_length' must lie in 1..{self.width}, win_length, got {self.hop}")
 
 
+def _options(op, options):
+    options = StftOptions() if options is None else instance(op, "options", options, StftOptions)
+    options.check(op)
+    return options
+
+
 def _window(op, window, options, like):
     """The window as [n_fft], padded with zeros on both sides."""
     if window is None:
         window = Tensor.ones([options.width], like.device.inner(), dtype=like.dtype)
+    check_same(op, like, check_tensor(op, window, "window"), "window")
     if window._dims != (options.width,):
         raise ShapeError(f"[{op}] 'window' must have shape [{options.width}], win_length, got {list(window._dims)}")
     left = (options.n_fft - options.width) // 2
@@ -69,8 +84,8 @@ def stft(signal, window=None, options=None):
     Raises:
         ShapeError: too few samples for a piece, or for the mirrored ends.
     """
-    options = options or StftOptions()
-    options.check("stft")
+    check_tensor("stft", signal, "signal")
+    options = _options("stft", options)
     if signal.ndim != 2:
         raise ShapeError(f"[stft] 'signal' must be [batch, samples], got shape {signal.dims()}; use unsqueeze()")
     half = options.n_fft // 2
@@ -100,8 +115,9 @@ def istft(matrix, window=None, length=None, options=None):
     - window: Float [win_length]; None for ones
     - output: [batch, samples]; `length` of them if that is given
     """
-    options = options or StftOptions()
-    options.check("istft")
+    check_tensor("istft", matrix, "matrix")
+    options = _options("istft", options)
+    length = length if length is None else int_of("istft", "length", length)
     n, hop = options.n_fft, options.hop
     bins = n // 2 + 1 if options.onesided else n
     if matrix.ndim != 4 or matrix._dims[3] != 2 or matrix._dims[2] != bins or matrix._dims[1] < 1:
@@ -126,3 +142,6 @@ def istft(matrix, window=None, length=None, options=None):
         have = out._dims[1]
         out = out.narrow(1, 0, length) if length <= have else out.pad([(0, length - have)], PadMode.Constant(0.0))
     return out
+
+
+teach_functions(globals())

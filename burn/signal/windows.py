@@ -2,19 +2,25 @@
 
 import numpy as np
 
+from burn._arguments import truth
 from burn.errors import ShapeError
 from burn.tensor import Tensor
+from burn.tensor._calls import teach_functions
 from burn.tensor._options import options
 from burn.tensor.dtype import Float
 from burn.tensor.shape import int_of
 
 __all__ = ["blackman_window", "hamming_window", "hann_window"]
 
+_MOST = 1 << 48  # elements of a host array: what is more than a process can address, NumPy refuses in words of its own
+
 
 def _window(op, size, periodic, device, dtype, weights):
     """weights[0] + weights[1] c + weights[2] c^2, with c the cosine over one turn."""
-    if int_of(op, "size", size) < 0:
-        raise ShapeError(f"[{op}] 'size' must be at least 0, got {size}")
+    size = int_of(op, "size", size)
+    if not 0 <= size < _MOST:
+        raise ShapeError(f"[{op}] 'size' must lie in 0..{_MOST - 1}, got {size}")
+    periodic = truth(op, "periodic", periodic)
     device, dtype = options(device, dtype, Float, op)
     turn = 2.0 * np.pi * np.arange(size) / max(size if periodic else size - 1, 1)
     values = np.polyval(weights[::-1], np.cos(turn))
@@ -43,3 +49,6 @@ def hamming_window(size, periodic, device=None, *, dtype=None):
 def blackman_window(size, periodic, device=None, *, dtype=None):
     """0.42 - 0.5 cos + 0.08 cos of twice the angle. Mirrors `blackman_window`; see `hann_window`."""
     return _window("blackman_window", size, periodic, device, dtype, (0.34, -0.5, 0.16))
+
+
+teach_functions(globals())

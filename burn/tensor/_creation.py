@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from burn._arguments import shown
 from burn._core import core
 from burn._ops import movement, random
 from burn._ops.registry import int_range, number
@@ -31,7 +32,7 @@ class CreationMethods:
             Tensor of the data's shape.
 
         Raises:
-            DataError: ragged or non-numeric data, or a value that the dtype cannot represent.
+            DataError: ragged or non-numeric data, or a value that the dtype cannot represent, such as a fraction as an Int.
         """
         return cls._from(data, device, dtype, None, "from_data")
 
@@ -46,7 +47,7 @@ class CreationMethods:
             array = array_of(data, True, op)
             own = DType.of(array.dtype)
         device, dtype = options(device, dtype, kind, op, own.kind)
-        array = np.ascontiguousarray(checked_convert(array, dtype, op))
+        array = np.ascontiguousarray(checked_convert(array, dtype, op, exact=True))
         shape = array.shape or (1,)
         if array.ndim == 0:
             array = array.reshape(1)
@@ -57,19 +58,20 @@ class CreationMethods:
     @classmethod
     def from_floats(cls, values, device=None):
         """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`."""
-        array = checked_convert(array_of(values, True, "from_floats"), DType.F32, "from_floats")
+        array = checked_convert(array_of(values, True, "from_floats", "values"), DType.F32, "from_floats", "values")
         return cls._from(array, device, None, Float, "from_floats")
 
     @classmethod
     def from_ints(cls, values, device=None):
         """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`."""
-        array = checked_convert(array_of(values, True, "from_ints"), DType.I32, "from_ints")
+        array = array_of(values, True, "from_ints", "values")
+        array = checked_convert(array, DType.I32, "from_ints", "values", True)
         return cls._from(array, device, None, Int, "from_ints")
 
     @classmethod
     def from_bool(cls, values, device=None):
         """A Bool tensor. Mirrors `Tensor::from_bool`."""
-        return cls._from(array_of(values, True, "from_bool") != 0, device, None, Bool, "from_bool")
+        return cls._from(array_of(values, True, "from_bool", "values") != 0, device, None, Bool, "from_bool")
 
     @classmethod
     def empty(cls, shape, device=None, *, kind=None, dtype=None):
@@ -162,11 +164,15 @@ class CreationMethods:
         if isinstance(start, range):
             if device is None and are_options(end):
                 device = end
+            elif end is not None or step != 1:
+                raise ArgumentError(
+                    f"[arange] 'end' and 'step' stand in the range {start} already, got {end!r} and {step!r}"
+                )
             start, end, step = start.start, start.stop, start.step
         elif are_options(end):
             device, end = end, None
         if end is None:
-            start, end = 0, start
+            start, end = 0, int_of("arange", "start", start, True)
         return _arange("arange", start, end, step, device, dtype)
 
     @classmethod
@@ -191,6 +197,7 @@ class CreationMethods:
         device, dtype = options(device, dtype, kind, "eye")
         if int_of("eye", "size", size) < 1:
             raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
+        as_shape([size, size], "eye", "size")
         rows = cls.arange(0, size, device).unsqueeze_dim(1)
         return rows.equal(rows.transpose()).cast(dtype)
 
@@ -211,7 +218,7 @@ class CreationMethods:
             raise DTypeError(
                 f"[random] 'dtype' must be Float or Int, got {dtype}; compare a Float tensor with a number"
             )
-        dims = as_shape(shape, "random")
+        dims = shape_of(shape, "random")
         d = distribution
         if d is Distribution.Default:
             if dtype.is_float:
@@ -242,9 +249,11 @@ def _full(op, shape, value, device, kind, dtype):
 
 
 def _arange(op, start, end, step, device, dtype):
-    start, end, step = (int_of(op, n, v) for n, v in (("start", start), ("end", end), ("step", step)))
-    if step < 1:
-        raise ArgumentError(f"[{op}] 'step' must be at least 1, got {step}; flip() the result for descending values")
+    start, end, step = (int_of(op, n, v, True) for n, v in (("start", start), ("end", end), ("step", step)))
+    if not 1 <= step < 1 << 63:
+        raise ArgumentError(
+            f"[{op}] 'step' must be at least 1 and below 2**63, got {shown(step)}; flip() the result for descending values"
+        )
     device, dtype = options(device, dtype, Int, op)
     count = max(0, -(-(end - start) // step))
     if count:

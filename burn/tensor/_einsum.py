@@ -8,11 +8,11 @@ from burn._ops import matmul, movement
 from burn._ops import reduce as rd
 from burn._ops.registry import NUMERIC, check_kind, check_same, check_tensor
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.tensor._calls import teach_functions
 
 __all__ = ["einsum"]
 
 _MAX_RANK = 8
-_MATMUL_TYPES = ("i64", "i32", "u64", "u32")  # of integers
 
 
 def einsum(equation, operands):
@@ -36,6 +36,8 @@ def einsum(equation, operands):
     [32.0]
     """
     inputs, output = _read(equation)
+    if not hasattr(operands, "__iter__"):
+        raise ArgumentTypeError(f"[einsum] 'operands' must be a sequence of tensors, got {type(operands).__name__}")
     operands = [operands] if hasattr(operands, "ndim") else list(operands)
     if len(inputs) != len(operands):
         raise ArgumentError(
@@ -190,8 +192,7 @@ def _contract(x, x_labels, y, y_labels, needed):
     batch, summed = [c for c in both if c in needed], [c for c in both if c not in needed]
     rows, columns = [c for c in x_labels if c not in both], [c for c in y_labels if c not in both]
     labels = batch + rows + columns
-    fast = x.dtype.is_float or x.dtype.name in _MATMUL_TYPES
-    if summed and fast and len(batch) + 2 <= _MAX_RANK:
+    if summed and len(batch) + 2 <= _MAX_RANK:
         inner = [size_x[c] for c in summed]
         x = _arranged(x, x_labels, [batch, rows, summed])
         y = _arranged(y, y_labels, [batch, summed, columns])
@@ -231,3 +232,6 @@ def _spread(x, labels, ranks):
     if labels:
         x = movement.permute(x, tuple(labels.index(c) for c in ranks if c in labels))
     return movement.reshape(x, tuple(size.get(c, 1) for c in ranks) or (1,))
+
+
+teach_functions(globals())

@@ -10,6 +10,7 @@ from burn._ops import movement as mv
 from burn._ops.elementwise import mask_fill, mask_where
 from burn._ops.registry import BOOL, INT, check_device, check_same, number
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, OutOfBoundsError, ShapeError
+from burn.tensor.data import array_of, checked_convert
 from burn.tensor.dtype import DType
 from burn.tensor.shape import int_of
 
@@ -63,6 +64,7 @@ def set_item(x, key, value):
         )
     if not is_tensor:
         if hasattr(value, "__array__") or isinstance(value, list | tuple):
+            value = checked_convert(array_of(value, True, "setitem", "value"), x.dtype, "setitem", "value", True)
             value = type(x).from_data(value, x.device.inner(), x.dtype)
         else:
             value = mv.full_like_shape((1,), x._dtype, x._slot, 0, number("setitem", x, value, "value"))
@@ -106,10 +108,10 @@ def parse(x, key):
             part.new.append(shown)
             shown += 1
         elif isinstance(k, slice):
-            if k.step is not None and int_of("index", "step", k.step) == 0:
+            if k.step is not None and int_of("index", "step", k.step, True) == 0:
                 raise ArgumentError("[index] 'step' of a slice must not be 0")
             a, b, step = slice(
-                *[v if v is None else int_of("index", "slice", v) for v in (k.start, k.stop, k.step)]
+                *[v if v is None else int_of("index", "slice", v, True) for v in (k.start, k.stop, k.step)]
             ).indices(x._dims[axis])
             length = len(range(a, b, step))
             # one element needs no step, and a huge one does not fit 64 bits

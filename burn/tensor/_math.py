@@ -6,7 +6,7 @@ from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
-from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from burn.errors import ArgumentError, DTypeError, ShapeError
 from burn.tensor.shape import axis_of, ints_of
 
 DEFAULT_RTOL, DEFAULT_ATOL = 1e-5, 1e-8  # how close two values are without other numbers
@@ -21,7 +21,7 @@ def _unary(op, text):
     def method(self):
         return run(self)
 
-    method.__name__ = method.__qualname__ = op.name
+    method.__name__, method.op = op.name, op
     method.__doc__ = f"{text} Result in the same shape. Mirrors `Tensor::{op.name}`."
     return method
 
@@ -32,7 +32,7 @@ def _binary(op, text):
     def method(self, other):
         return run(self, other)
 
-    method.__name__ = method.__qualname__ = op.name
+    method.__name__, method.op = op.name, op
     method.__doc__ = (
         f"{text} `other` is a tensor of the same rank and dtype (sizes of 1 broadcast) or a number. "
         f"Mirrors `Tensor::{op.name}`."
@@ -46,17 +46,22 @@ def _scalar(op):
         return op.bridge(op, self, value) if out is None else out
 
     base = op.name.removesuffix("_scalar")
-    method.__name__ = method.__qualname__ = op.name
+    method.__name__ = op.name
     method.__doc__ = f"`{base}` with a number. Mirrors `Tensor::{op.name}`."
     return method
 
 
-def _refuse_axis(op, axis):
-    """A reduction of everything was given an axis: the form that takes one is named."""
-    if axis:
-        raise ArgumentTypeError(
-            f"[{op}] takes no 'axis', since it is over all elements, got {axis[0]!r}; use {op}_dim()"
+def _powi_scalar(x, value, argument):
+    real, whole = number("powi", x, value, argument)
+    if not real.is_integer():
+        raise DTypeError(f"[powi] {argument!r} must be a whole number, got {value}; use powf()")
+    if x._kind == FLOAT:
+        return ew.powf_scalar(x, real)
+    if whole < 0:
+        raise ArgumentError(
+            f"[powi] {argument!r} must not be negative for Int tensors, got {whole}; call float() first"
         )
+    return ew.powi(x, whole)
 
 
 class MathMethods:
@@ -152,7 +157,7 @@ class MathMethods:
 
     def powf(self, other):
         """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`."""
-        return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other)
+        return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other, "other")
 
     def powf_scalar(self, value):
         """self to the power of a number; whole numbers take the exact forms. Mirrors `Tensor::powf_scalar`."""
@@ -161,22 +166,14 @@ class MathMethods:
     def powi(self, other):
         """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`."""
         if not isinstance(other, MathMethods):
-            real, whole = number("powi", self, other, "other")
-            if real != int(real):
-                raise DTypeError(f"[powi] 'other' must be a whole number, got {other}; use powf()")
-            if self._kind == FLOAT:
-                return self.powf(real)
-            if whole < 0:
-                raise ArgumentError(
-                    f"[powi] 'other' must not be negative for Int tensors, got {whole}; call float() first"
-                )
-        elif self._kind == FLOAT:
+            return _powi_scalar(self, other, "other")
+        if self._kind == FLOAT:
             return self.powf(other.cast(self.dtype) if other._kind == INT else other)
         return ew.powi(self, other)
 
     def powi_scalar(self, value):
         """self to a whole power. Mirrors `Tensor::powi_scalar`."""
-        return self.powi(value)
+        return _powi_scalar(self, value, "value")
 
     def clamp(self, min, max):
         """Values limited to min..max; NaN stays NaN. Mirrors `Tensor::clamp`."""
@@ -184,11 +181,11 @@ class MathMethods:
 
     def clamp_min(self, min):
         """Values of at least min. Mirrors `Tensor::clamp_min`."""
-        return ew.clamp(self, min, None, "clamp_min")
+        return ew.clamp(self, low=min, name="clamp_min")
 
     def clamp_max(self, max):
         """Values of at most max. Mirrors `Tensor::clamp_max`."""
-        return ew.clamp(self, None, max, "clamp_max")
+        return ew.clamp(self, high=max, name="clamp_max")
 
     def mask_where(self, mask, value):
         """value where mask is true, self elsewhere; the three broadcast. Mirrors `Tensor::mask_where`."""
@@ -216,12 +213,11 @@ class MathMethods:
 
     # Reductions: without dim the result has shape [1]; with dim the axis is kept with size 1.
 
-    def sum(self, *axis):
+    def sum(self):
         """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
-        out = None if axis else along(rd._sum, self)
+        out = along(rd._sum, self)
         if out is not None:
             return out
-        _refuse_axis("sum", axis)
         return rd.sum_(self)
 
     def sum_dim(self, dim):
@@ -237,12 +233,11 @@ class MathMethods:
         """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
         return self.sum_dims(dims).squeeze_dims(dims)
 
-    def mean(self, *axis):
+    def mean(self):
         """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
-        out = None if axis else along(rd._mean, self)
+        out = along(rd._mean, self)
         if out is not None:
             return out
-        _refuse_axis("mean", axis)
         return rd.mean(self)
 
     def mean_dim(self, dim):
@@ -254,12 +249,11 @@ class MathMethods:
         """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
         return _fold(rd.mean, self, dims, "mean_dims")
 
-    def prod(self, *axis):
+    def prod(self):
         """Product of all elements, [1]. Mirrors `Tensor::prod`."""
-        out = None if axis else along(rd._prod, self)
+        out = along(rd._prod, self)
         if out is not None:
             return out
-        _refuse_axis("prod", axis)
         return rd.prod(self)
 
     def prod_dim(self, dim):
@@ -271,20 +265,18 @@ class MathMethods:
         """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
         return _fold(rd.prod, self, dims, "prod_dims")
 
-    def max(self, *axis):
+    def max(self):
         """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
-        out = None if axis else along(rd._max, self)
+        out = along(rd._max, self)
         if out is not None:
             return out
-        _refuse_axis("max", axis)
         return rd.extremum("max", self, None)
 
-    def min(self, *axis):
+    def min(self):
         """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
-        out = None if axis else along(rd._min, self)
+        out = along(rd._min, self)
         if out is not None:
             return out
-        _refuse_axis("min", axis)
         return rd.extremum("min", self, None)
 
     def max_dim(self, dim):
@@ -345,12 +337,11 @@ class MathMethods:
         out = along(rd._argmin, self, dim)
         return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin")) if out is None else out
 
-    def any(self, *axis):
+    def any(self):
         """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
-        out = None if axis else along(rd._any, self)
+        out = along(rd._any, self)
         if out is not None:
             return out
-        _refuse_axis("any", axis)
         return rd.any_(self)
 
     def any_dim(self, dim):
@@ -358,12 +349,11 @@ class MathMethods:
         out = along(rd._any, self, dim)
         return rd.any_(self, axis_of(dim, self.ndim, "any_dim")) if out is None else out
 
-    def all(self, *axis):
+    def all(self):
         """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
-        out = None if axis else along(rd._all, self)
+        out = along(rd._all, self)
         if out is not None:
             return out
-        _refuse_axis("all", axis)
         return rd.all_(self)
 
     def all_dim(self, dim):

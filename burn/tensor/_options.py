@@ -93,7 +93,7 @@ def are_options(value):
 
 
 def options(device, dtype, kind, op, default=Float):
-    """(device, dtype) of a new tensor; locks the device's settings.
+    """(device, dtype) of a new tensor; locks the device's settings. As in Burn, a Bool tensor has the device's own store.
 
     Args:
         device: what `TensorCreationOptions.of` takes.
@@ -118,7 +118,7 @@ def options(device, dtype, kind, op, default=Float):
         raise DTypeError(
             f"[{op}] 'dtype' must be of kind {kind.name}, got {wanted} of kind {wanted.kind.name}; cast() the result"
         )
-    return given.device, wanted
+    return given.device, settings.bool_dtype if wanted.is_bool else wanted
 
 
 def shape_of(shape, op):

@@ -25,7 +25,9 @@ class PatternMethods:
         >>> Tensor([1, 2, 3]).roll_dim(1, 0).tolist()
         [3, 1, 2]
         """
-        return _roll("roll_dim", self, [int_of("roll_dim", "shift", shift)], [axis_of(dim, self.ndim, "roll_dim")])
+        return _roll(
+            "roll_dim", self, [int_of("roll_dim", "shift", shift, True)], [axis_of(dim, self.ndim, "roll_dim")]
+        )
 
     def roll(self, shifts, dims):
         """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`."""
@@ -176,7 +178,7 @@ def _widths(x, padding):
 
 def _outside(op, rows, cols, offset, slot, ctx, compare):
     """Bool [rows, cols]: column - row compared with offset."""
-    offset = max(-rows, min(int_of(op, "offset", offset), cols))
+    offset = max(-rows, min(int_of(op, "offset", offset, True), cols))
     code = DType.I32.code if rows + cols < 1 << 30 else DType.I64.code
     row = mv.reshape(mv.arange(offset, rows, 1, code, slot, ctx), (rows, 1))
     return compare(mv.reshape(mv.arange(0, cols, 1, code, slot, ctx), (1, cols)), row)
@@ -186,7 +188,7 @@ def _triangle(op, x, diagonal, upper):
     check_kind(op, x, NUMERIC)
     if x.ndim < 2:
         raise ShapeError(f"[{op}] 'self' must have at least 2 axes, got shape {x.dims()}")
-    return mv.triangle(x, int_of(op, "diagonal", diagonal), upper)
+    return mv.triangle(x, int_of(op, "diagonal", diagonal, True), upper)
 
 
 def _mask(op, shape, offset, device, compare):

@@ -5,7 +5,7 @@ import numpy as np
 from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
-from burn._ops.registry import BOOL, INT, check_kind, check_same, check_tensor
+from burn._ops.registry import BOOL, INT, check_device, check_kind, check_same, check_tensor
 from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 from burn.tensor._indexing import get_item, set_item
 from burn.tensor.dtype import DType
@@ -113,23 +113,14 @@ class ShapingMethods:
         out = core.drop_axis(mv._reshape, self, dim)
         if out is not None:
             return out
-        return self.squeeze_dims([dim])
+        return _squeezed(self, [axis_of(dim, self.ndim, "squeeze_dim")])
 
     def squeeze_dims(self, dims):
         """Axes of size 1 removed; an empty list removes all of them. Mirrors `Tensor::squeeze_dims`."""
         dims = ints_of("squeeze_dims", "dims", dims)
         if not dims:
             return self.squeeze()
-        axes = {axis_of(d, self.ndim, "squeeze", "dims") for d in dims}
-        for a in sorted(axes):
-            if self._dims[a] != 1:
-                raise ShapeError(
-                    f"[squeeze] 'dims' must name axes of size 1, got axis {a} of size {self._dims[a]} in shape {self.dims()}"
-                )
-        kept = tuple(n for a, n in enumerate(self._dims) if a not in axes)
-        if not kept:
-            raise ShapeError(f"[squeeze] at least one axis must remain, got shape {self.dims()}")
-        return mv.reshape(self, kept)
+        return _squeezed(self, [axis_of(d, self.ndim, "squeeze_dims", "dims") for d in dims])
 
     def unsqueeze(self, rank):
         """Leading axes of size 1 added up to a rank. Mirrors `Tensor::unsqueeze`."""
@@ -299,10 +290,10 @@ class ShapingMethods:
 
     def mask_select(self, mask):
         """Elements where a Bool tensor of the same shape is true, as a vector. Mirrors `Tensor::mask_select`."""
-        if check_tensor("mask_select", mask, "mask")._kind != BOOL or mask._dims != self._dims:
-            raise ShapeError(
-                f"[mask_select] 'mask' must be a Bool tensor of shape {self.dims()}, got {mask.dims()} {mask.dtype}"
-            )
+        check_kind("mask_select", check_tensor("mask_select", mask, "mask"), BOOL, "mask")
+        check_device("mask_select", self, mask, "mask")
+        if mask._dims != self._dims:
+            raise ShapeError(f"[mask_select] 'mask' must have shape {self.dims()}, got {mask.dims()}")
         positions = type(self).from_data(np.flatnonzero(mask.numpy()), self.device.inner(), DType.I64)
         return ix.select(mv.reshape(self, (self._size,)), 0, positions)
 
@@ -320,6 +311,17 @@ class ShapingMethods:
     def __iter__(self):
         """Slices along the first axis."""
         return (self[i] for i in range(self._dims[0]))
+
+
+def _squeezed(x, axes):
+    """x without some axes of size 1."""
+    for a in axes:
+        if x._dims[a] != 1:
+            raise ShapeError(f"[squeeze] axis {a} must have size 1, got size {x._dims[a]} in shape {x.dims()}")
+    kept = tuple(n for a, n in enumerate(x._dims) if a not in axes)
+    if not kept:
+        raise ShapeError(f"[squeeze] at least one axis must remain, got shape {x.dims()}")
+    return mv.reshape(x, kept)
 
 
 def _tensors(op, tensors):

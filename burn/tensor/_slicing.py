@@ -52,7 +52,7 @@ class SlicingMethods:
         """A part of one axis, by an int, slice, range or Slice (a view). Mirrors `Tensor::slice_dim`."""
         a = axis_of(dim, self.ndim, "slice_dim")
         return mv.slice_view(
-            self, *windows_of("slice_dim", [*(Slice(0),) * a, Slice.of(slice, "slice_dim")], self._dims)
+            self, *windows_of("slice_dim", [*(Slice(0),) * a, Slice.of(slice, "slice_dim", "slice")], self._dims)
         )
 
     def select_dim(self, dim, index):

@@ -83,14 +83,14 @@ class SortingMethods:
         Raises:
             ShapeError: the axis has fewer than k elements.
         """
-        out = along(so._sort_values, self, dim, True, k) if type(k) is int and k >= 0 else None
+        out = None if k is None else along(so._sort_values, self, dim, True, k)
         if out is not None:
             return out
         return so.topk("topk", self, int_of("topk", "k", k), axis_of(dim, self.ndim, "topk"), so.VALUES)
 
     def topk_with_indices(self, k, dim):
         """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`."""
-        out = along(so._sort, self, dim, True, k) if type(k) is int and k >= 0 else None
+        out = None if k is None else along(so._sort, self, dim, True, k)
         if out is not None:
             return out
         name = "topk_with_indices"
@@ -98,7 +98,7 @@ class SortingMethods:
 
     def argtopk(self, k, dim):
         """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`."""
-        out = along(so._argsort, self, dim, True, k) if type(k) is int and k >= 0 else None
+        out = None if k is None else along(so._argsort, self, dim, True, k)
         if out is not None:
             return out
         return so.topk("argtopk", self, int_of("argtopk", "k", k), axis_of(dim, self.ndim, "argtopk"), so.INDICES)

@@ -6,6 +6,7 @@ from burn._ops import movement
 from burn._ops import softmax as sm
 from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor, number
 from burn.errors import ArgumentError, ShapeError
+from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of
 
 __all__ = [
@@ -325,3 +326,6 @@ def quiet_softmax(tensor, dim):
     more = movement.cat([tensor, movement.zeros(sizes, tensor._dtype, tensor._slot)], axis)
     zero, one = (0,) * tensor.ndim, (1,) * tensor.ndim
     return movement.slice_view(sm.softmax(more, axis), zero, one, tensor._dims)
+
+
+teach_functions(globals())

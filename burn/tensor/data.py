@@ -14,6 +14,7 @@ from burn.errors import (
     InvalidRepresentationError,
     OutOfBoundsError,
     ShapeError,
+    UnsupportedConversionError,
 )
 from burn.tensor.compare import CompareMethods
 from burn.tensor.display import format_number
@@ -24,32 +25,34 @@ from burn.tensor.shape import Shape, as_shape, ints_of
 __all__ = ["TensorData", "TensorDataView", "array_of"]
 
 
-def array_of(values, dtype=None, op="from_data"):
+def array_of(values, dtype=None, op="from_data", name="data"):
     """A NumPy array of nested lists, numbers, arrays or TensorData; ragged and object data are refused."""
     if isinstance(values, TensorData):
         return values._array
     if isinstance(values, np.ma.MaskedArray):
-        raise DataError(f"[{op}] 'data' must not be a masked array, since tensors have no mask; fill it with filled()")
+        raise DataError(
+            f"[{op}] {name!r} must not be a masked array, since tensors have no mask; fill it with filled()"
+        )
     if not isinstance(values, np.ndarray):
-        values = np.asarray(values) if hasattr(values, "__array__") else _array_of_lists(values, dtype, op)
+        values = np.asarray(values) if hasattr(values, "__array__") else _array_of_lists(values, dtype, op, name)
     if values.dtype.kind not in "fiub" and values.dtype.name != "bfloat16":
         odd = type(values.reshape(-1)[0]).__name__ if values.dtype == object and values.size else values.dtype
         raise DataError(
-            f"[{op}] 'data' must hold numbers or booleans of at most 64 bits, got {odd} values; convert them first"
+            f"[{op}] {name!r} must hold numbers or booleans of at most 64 bits, got {odd} values; convert them first"
         )
     if values.dtype.byteorder == ">":
         values = values.astype(values.dtype.newbyteorder("="))
     if values.dtype.name not in ("longdouble",) and values.dtype.itemsize > 8:
-        raise DataError(f"[{op}] 'data' must have at most 8 bytes an element, got dtype {values.dtype}")
+        raise DataError(f"[{op}] {name!r} must have at most 8 bytes an element, got dtype {values.dtype}")
     return values
 
 
-def _array_of_lists(values, dtype, op):
+def _array_of_lists(values, dtype, op, name):
     """Numbers and nested lists as an array; ints that only 64 unsigned bits hold stay ints."""
     try:
         made = np.array(values)
     except (ValueError, TypeError, OverflowError) as e:
-        raise DataError(f"[{op}] 'data' must be a rectangular nested list of numbers, got {e}") from None
+        raise DataError(f"[{op}] {name!r} must be a rectangular nested list of numbers, got {e}") from None
     if made.dtype == np.float64 and made.size and np.abs(made).max() >= 2.0**63:
         exact = np.array(values, dtype=object)
         if all(isinstance(v, int) for v in exact.reshape(-1)):
@@ -57,7 +60,7 @@ def _array_of_lists(values, dtype, op):
                 return exact.astype(np.uint64)
             except (OverflowError, TypeError):
                 raise DataError(
-                    f"[{op}] 'data' must hold ints of one 64-bit dtype, got {made.min():g}..{made.max():g}"
+                    f"[{op}] {name!r} must hold ints of one 64-bit dtype, got {made.min():g}..{made.max():g}"
                 ) from None
     return made.astype(np.float32) if made.dtype == np.float64 and dtype is None else made
 
@@ -442,8 +445,11 @@ class TensorDataView:
         self._array.reshape(-1)[self.ravel_index(indices)] = one
 
 
-def checked_convert(array, dtype, op):
-    """array in another dtype; values that cannot be represented raise, as element conversion in Burn panics."""
+def checked_convert(array, dtype, op, name="data", exact=False):
+    """array in another dtype; values that cannot be represented raise, as element conversion in Burn panics.
+
+    Fractions are cut off on the way to integers; where all must be kept exact, they raise too.
+    """
     target = dtype.numpy
     if array.dtype == target:
         return array
@@ -454,13 +460,19 @@ def checked_convert(array, dtype, op):
         info = np.iinfo(target)
         if kind == "f":
             wide = array.astype(np.float64)
-            bad = ~((np.trunc(wide) >= float(info.min)) & (wide < float(info.max) + 1.0))
+            whole = np.trunc(wide)
+            bad = ~((whole >= float(info.min)) & (wide < float(info.max) + 1.0))
+            if exact and not bad.any() and (whole != wide).any():
+                raise UnsupportedConversionError(
+                    f"[{op}] {name!r} must hold whole numbers for dtype {dtype}, got {array[whole != wide].flat[0]}; round "
+                    "them first, or cut them off with TensorData.convert()"
+                )
         else:
             bad = np.zeros(array.shape, bool) if kind == "b" else (array < info.min) | (array > info.max)
         if bad.any():
             at = np.unravel_index(int(np.argmax(bad)), array.shape) if array.ndim else ()
             raise DataError(
-                f"[{op}] 'data' holds {array[at]} at {[int(i) for i in at]}, which dtype {dtype} cannot represent; it takes "
+                f"[{op}] {name!r} holds {array[at]} at {[int(i) for i in at]}, which dtype {dtype} cannot represent; it takes "
                 f"{info.min}..{info.max}"
             )
     with np.errstate(all="ignore"):

@@ -6,6 +6,7 @@ import enum
 from burn._ops.movement import expand, reshape
 from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor
 from burn.errors import ArgumentTypeError, ShapeError
+from burn.tensor._calls import teach_functions
 from burn.tensor.shape import as_shape
 from burn.tensor.tensor import Tensor
 
@@ -129,7 +130,7 @@ def affine_grid_2d(transform, dims):
         Tensor [batch, height, width, 2] of (x, y).
     """
     check_kind("affine_grid_2d", check_tensor("affine_grid_2d", transform, "transform"), FLOAT, "transform")
-    dims = as_shape(dims, "affine_grid_2d")
+    dims = as_shape(dims, "affine_grid_2d", "dims")
     if len(dims) != 4 or transform._dims != (dims[0], 2, 3):
         raise ShapeError(
             f"[affine_grid_2d] 'transform' must be [batch, 2, 3] for 'dims' [batch, channels, height, width], got shape "
@@ -160,3 +161,6 @@ def _options(options):
     if not isinstance(options, GridOptions):
         raise ArgumentTypeError(f"[meshgrid] 'options' must be a GridOptions, got {options!r}")
     return options
+
+
+teach_functions(globals())

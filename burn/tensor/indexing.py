@@ -48,7 +48,7 @@ class Slice:
         for name in ("start", "end", "step"):
             value = getattr(self, name)
             if type(value) is not int and (name != "end" or value is not None):
-                object.__setattr__(self, name, int_of("Slice", name, value))
+                object.__setattr__(self, name, int_of("Slice", name, value, True))
         if self.step == 0:
             raise ArgumentError("[Slice] 'step' must not be 0, got 0: Step cannot be zero")
 
@@ -65,7 +65,7 @@ class Slice:
     @classmethod
     def index(cls, i):
         """One position; the axis is kept with size 1. Mirrors `Slice::index`."""
-        i = int_of("Slice.index", "i", i)
+        i = int_of("Slice.index", "i", i, True)
         return cls(i, None if i == -1 else i + 1)
 
     @classmethod
@@ -98,7 +98,7 @@ class Slice:
         return cls(start, _integer(text, last) if last else None, step)
 
     @classmethod
-    def of(cls, value, op="slice"):
+    def of(cls, value, op="slice", name="slices"):
         """The slice that an int, a `slice`, a `range` or a Slice stands for, read as Burn reads it."""
         if isinstance(value, Slice):
             return value
@@ -112,7 +112,7 @@ class Slice:
             return cls(value.start, value.stop, value.step)
         if hasattr(value, "__index__") and not isinstance(value, bool):
             return cls.index(value)
-        raise ArgumentTypeError(f"[{op}] 'slices' must hold ints, slices, ranges and Slices, got {value!r}")
+        raise ArgumentTypeError(f"[{op}] {name!r} must hold ints, slices, ranges and Slices, got {value!r}")
 
     def with_step(self, step):
         """The same bounds with another step. Mirrors `Slice::with_step`."""

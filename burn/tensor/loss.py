@@ -5,6 +5,7 @@ from burn._ops import reduce as rd
 from burn._ops import softmax
 from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor
 from burn.errors import ShapeError
+from burn.tensor._calls import teach_functions
 
 __all__ = ["cross_entropy_with_logits"]
 
@@ -33,3 +34,6 @@ def cross_entropy_with_logits(logits, target_probs):
     logs = ew.mask_fill(logs, ew.equal(target_probs, 0.0), 0.0)
     rows = rd.sum_(ew.mul(logs, target_probs), logits.ndim - 1)
     return ew.neg(rd.mean(rows))
+
+
+teach_functions(globals())

@@ -1,8 +1,10 @@
 """The shape of a tensor."""
 
 import math
+import operator
 
-from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
+from burn._arguments import shown
+from burn.errors import ArgumentTypeError, NumberOverflowError, OutOfBoundsError, ShapeError
 
 __all__ = ["Shape"]
 
@@ -190,46 +192,82 @@ class Shape(tuple):
         return str(list(self))
 
 
-def as_shape(value, op):
-    """A tuple of non-negative ints from a number or a sequence of numbers."""
-    if hasattr(value, "__index__"):
-        value = (value,)
+_LIMIT = 1 << 63
+_LISTS, _NO_LISTS = (list, tuple), (str, bytes, dict, set)
+
+
+def _index(value):
+    """The int that a value is, or None; True and False are none."""
+    if type(value) is int:
+        return value
+    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
+        return None
     try:
-        dims = tuple([v.__index__() for v in value])
-    except (TypeError, AttributeError):
-        raise ShapeError(f"[{op}] 'shape' must be a sequence of ints, got {value!r}") from None
+        return operator.index(value)
+    except TypeError:  # a Float tensor has the method too
+        return None
+
+
+def _list_of_ints(values):
+    """The ints that one int or a sequence holds, or None."""
+    if isinstance(values, _LISTS):
+        for value in values:
+            if type(value) is not int:
+                break
+        else:
+            return list(values)
+    else:
+        one = _index(values)
+        if one is not None:
+            return [one]
+        if isinstance(values, _NO_LISTS):
+            return None
+    try:
+        numbers = [_index(v) for v in values]
+    except TypeError:
+        return None
+    return None if None in numbers else numbers
+
+
+def as_shape(value, op, name="shape"):
+    """A tuple of non-negative ints from a number or a sequence of numbers."""
+    dims = _list_of_ints(value)
+    if dims is None:
+        raise ArgumentTypeError(f"[{op}] {name!r} must be an int or a sequence of ints, got {shown(value)}")
     for size in dims:
-        if not 0 <= size < 1 << 63:
-            raise ShapeError(f"[{op}] 'shape' must hold sizes in 0..2**63-1, got {list(dims)}")
-    return dims
+        if not 0 <= size < _LIMIT:
+            raise ShapeError(f"[{op}] {name!r} must hold sizes in 0..2**63-1, got {shown(dims)}")
+    if math.prod(dims) >= _LIMIT:
+        raise ShapeError(f"[{op}] {name!r} must hold fewer than 2**63 elements, got {shown(dims)}")
+    return tuple(dims)
 
 
 def ints_of(op, name, values):
-    """A list of ints from one int or a sequence of ints."""
-    if hasattr(values, "__index__"):
-        values = (values,)
-    try:
-        return [v.__index__() for v in values]
-    except (TypeError, AttributeError):
-        raise ArgumentTypeError(f"[{op}] '{name}' must be an int or a sequence of ints, got {values!r}") from None
+    """A list of 64-bit ints from one int or a sequence of ints."""
+    numbers = _list_of_ints(values)
+    if numbers is None:
+        raise ArgumentTypeError(f"[{op}] {name!r} must be an int or a sequence of ints, got {shown(values)}")
+    for number in numbers:
+        if not -_LIMIT <= number < _LIMIT:
+            raise NumberOverflowError(f"[{op}] {name!r} must hold ints of at most 64 bits, got {shown(values)}")
+    return numbers
 
 
-def int_of(op, name, value):
-    """One int."""
-    try:
-        return value.__index__()
-    except AttributeError:
-        raise ArgumentTypeError(f"[{op}] '{name}' must be an int, got {value!r}") from None
+def int_of(op, name, value, wide=False):
+    """One int, of at most 64 bits unless it may be wider."""
+    number = _index(value)
+    if number is None:
+        raise ArgumentTypeError(f"[{op}] {name!r} must be an int, got {shown(value)}")
+    if not wide and not -_LIMIT <= number < _LIMIT:
+        raise NumberOverflowError(f"[{op}] {name!r} must be an int of at most 64 bits, got {shown(number)}")
+    return number
 
 
 def axis_of(dim, rank, op, name="dim"):
     """A non-negative axis number; negative ones count from the end."""
-    try:
-        axis = dim.__index__()
-    except AttributeError:
-        raise ArgumentTypeError(f"[{op}] '{name}' must be an int, got {dim!r}") from None
+    axis = dim if type(dim) is int else int_of(op, name, dim)
     if not -rank <= axis < rank:
         raise OutOfBoundsError(
-            f"[{op}] '{name}' must lie in {-rank}..{rank - 1} for a tensor of rank {rank}, got {axis}"
+            f"[{op}] {name!r} must lie in {-rank}..{rank - 1} for a tensor of rank {rank}, got {shown(axis)}"
         )
     return axis + rank if axis < 0 else axis

@@ -19,6 +19,7 @@ from burn.errors import (
     InvalidShapeError,
     ShapeError,
 )
+from burn.tensor._calls import teach_class
 from burn.tensor._creation import CreationMethods
 from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
@@ -242,7 +243,7 @@ class Tensor(
     @classmethod
     def from_inner(cls, tensor):
         """The same value with autodiff on. Mirrors `Tensor::from_inner`."""
-        return tensor.autodiff()
+        return check_tensor("from_inner", tensor, "tensor").autodiff()
 
     def inner(self):
         """The same value without autodiff. Mirrors `Tensor::inner`."""
@@ -309,11 +310,13 @@ class Tensor(
 
     def grad(self, grads):
         """This leaf's gradient as a plain tensor, or None. Mirrors `Tensor::grad`."""
-        return _gradients("grad", grads)._get(self._node_id) if core.node_state(self) == 2 else None
+        grads = _gradients("grad", grads)
+        return grads._get(self._node_id) if core.node_state(self) == 2 else None
 
     def grad_remove(self, grads):
         """Takes this leaf's gradient out of grads. Mirrors `Tensor::grad_remove`."""
-        return _gradients("grad_remove", grads)._remove(self._node_id) if core.node_state(self) == 2 else None
+        grads = _gradients("grad_remove", grads)
+        return grads._remove(self._node_id) if core.node_state(self) == 2 else None
 
     def grad_replace(self, grads, grad):
         """Puts another plain gradient in place. Mirrors `Tensor::grad_replace`."""
@@ -373,8 +376,9 @@ class Tensor(
         return ew.cast(self, DType.Bool)
 
     def cast(self, dtype):
-        """The values in another dtype; the kind follows. Mirrors `Tensor::cast`."""
-        return ew.cast(self, DType.of(dtype))
+        """The values in another dtype; the kind follows, and Bool has one store, the device's. Mirrors `Tensor::cast`."""
+        dtype = DType.of(dtype)
+        return ew.cast(self, DType.Bool if dtype.is_bool else dtype)
 
 
 def _gradients(op, grads):
@@ -393,4 +397,5 @@ def _unpickle(data):
     return Tensor.from_data(data, device, data.dtype)
 
 
+teach_class(Tensor)
 core.set_types(Tensor, Shape)

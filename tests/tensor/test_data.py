@@ -204,7 +204,7 @@ def test_json():
         (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":"Float"}'),
         (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":["Bool"]}'),
         (errors.InvalidByteLengthError, "4 bytes for shape", '{"bytes":[1],"shape":[1],"dtype":"F32"}'),
-        (errors.InvalidByteLengthError, "must hold", '{"bytes":[],"shape":[4611686018427387904,4],"dtype":"F32"}'),
+        (errors.InvalidByteLengthError, "must hold", '{"bytes":[],"shape":[1152921504606846976,4],"dtype":"F32"}'),
         (errors.NotYetError, "quantized operations", '{"bytes":[],"shape":[0],"dtype":{"QFloat":{}}}'),
     ],
 )

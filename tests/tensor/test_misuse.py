@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burn import Device, Distribution, DType, Tensor
+from burn import Device, Distribution, DType, Tensor, TensorData
 from burn.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -15,6 +15,7 @@ from burn.errors import (
     OutOfBoundsError,
     ShapeError,
 )
+from burn.tensor.activation import softmax
 
 T = Tensor.from_data
 F = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -67,8 +68,8 @@ def assign(key, value):
         (DTypeError, r"\[powi\]", lambda: T(F).powi(1.5)),
         (ArgumentError, r"\[powi\]", lambda: T([2]) ** -1),
         (TypeError, "modulus", lambda: pow(T([2]), 2, 5)),
-        (DTypeError, r"\[dtype\]", lambda: T(F).cast(None)),
-        (DTypeError, r"\[dtype\]", lambda: T(F).cast("float")),
+        (DTypeError, r"\[cast\]", lambda: T(F).cast(None)),
+        (DTypeError, r"\[cast\]", lambda: T(F).cast("float")),
         (OutOfBoundsError, r"\[one_hot\]", lambda: T([float("nan")]).one_hot(3)),
         (ArgumentError, "finite", lambda: Tensor.random([2], Distribution.Uniform(0, float("inf")))),
         (ArgumentError, r"\[random\] 'p'", lambda: Tensor.random([2], Distribution.Bernoulli(1.5))),
@@ -234,13 +235,76 @@ def test_sole_owner():
         (r"use to_device\(\) or cast\(\)", lambda: T(F).to("cuda")),
         (r"use to_device\(Device.cuda\(\)\)", lambda: T(F).cuda()),
         (r"use reshape\(\)", lambda: T(F).view(-1)),
-        (r"\[sum\] takes no 'axis'.* got 0; use sum_dim\(\)", lambda: T(F).sum(0)),
-        (r"\[max\] .*use max_dim\(\)", lambda: T(F).max(1)),
+        (
+            r"\[sum\] takes no argument by position, got .* 0; .* x.sum_dim\(dim\) for one axis",
+            lambda: T(F).sum(0),
+        ),
+        (r"\[sum\] takes no argument 'dim', got dim=0; call x.sum\(\), or x.sum_dim", lambda: T(F).sum(dim=0)),
+        (r"\[sort\] missing argument 'dim'; call x.sort\(dim\)", lambda: T(F).sort()),
+        (r"\[zeros\] missing argument 'shape'; call Tensor.zeros\(shape, ", lambda: Tensor.zeros()),
+        (r"\[softmax\] missing argument 'dim'; call softmax\(tensor, dim\)", lambda: softmax(T(F))),
+        (r"\[var_mean\] 'dim' must lie in -2..1", lambda: T(F).var_mean(2)),
+        (r"\[max\] .*or x.max_dim\(dim\)", lambda: T(F).max(1)),
         (r"\[transpose\] .*use swap_dims\(\)", lambda: T(F).transpose(0, 1)),
         ("has no attribute 'frobnicate'$", lambda: T(F).frobnicate),
         (r"must be on a GPU.*to_device\(\)", lambda: T(F).__cuda_array_interface__),
     ],
 )
 def test_habits_of_other_libraries(words, call):
-    with pytest.raises((AttributeError, TypeError), match=words):
+    with pytest.raises((AttributeError, TypeError, IndexError), match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "call"),
+    [
+        (DTypeError, r"\[setitem\] 'value' must be a whole number", lambda x: x.__setitem__(0, 1.7)),
+        (
+            DataError,
+            r"\[setitem\] 'value' must hold whole numbers for dtype i32, got 1.7",
+            lambda x: x.__setitem__(slice(None), [1.7]),
+        ),
+        (TypeError, r"\[setitem\] 'value' must hold whole", lambda x: x.__setitem__(slice(None), np.array([1.5, 2.0]))),
+        (DTypeError, r"\[slice_assign\] 'values' must have dtype i32", lambda x: x.slice_assign([0], T([1.5]))),
+        (DTypeError, r"\[slice_fill\] 'value'", lambda x: x.slice_fill([0], 1.5)),
+        (DTypeError, r"\[full\] 'fill_value'", lambda x: Tensor.full([2], 1.5, dtype="i32")),
+        (DataError, r"\[from_data\] 'data' must hold whole", lambda x: T([1.5], dtype="i32")),
+        (DataError, r"\[from_data\] 'data' must hold whole", lambda x: T(TensorData([1.5]), dtype="u8")),
+        (DataError, r"\[from_ints\] 'values' must hold whole", lambda x: Tensor.from_ints([1.5])),
+    ],
+)
+def test_fractions_do_not_become_ints_silently(error, words, call):
+    x = T([1, 2])
+    with pytest.raises(error, match=words):
+        call(x)
+    assert x.tolist() == [1, 2]
+    x[:] = [3.0, 4.0]
+    assert x.tolist() == [3, 4] and T(TensorData([1.9]).convert("i32")).tolist() == [1]
+    assert T([2.0], dtype="i32").tolist() == [2]
+
+
+@pytest.mark.parametrize("store", [DType.BoolU8, DType.BoolU32])
+@pytest.mark.parametrize("device", [Device.flex(), Device.ndarray()])
+def test_bool_tensors_have_the_store_of_the_device(device, store):
+    """As in Burn, another store that is asked for is that of host data: a mask of it is a mask."""
+    assert not device.supports_dtype(store)
+    data = TensorData([[256, 0, 3]], dtype=store)
+    x = T([[1.0, 2.0, 3.0]], device)
+    for mask in (T(data, device), T(data, device, store), T([[5, 0, 1]], device).cast(store)):
+        assert mask.dtype is DType.Bool and mask.tolist() == [[True, False, True]]
+        assert x.mask_fill(mask, 0.0).tolist() == [[0.0, 2.0, 0.0]] and mask.argwhere().tolist() == [[0, 0], [0, 2]]
+        assert (mask == x.greater(2.0)).tolist() == [[False, True, True]]
+    assert Tensor.zeros([2], device, dtype=store).dtype is DType.Bool
+    assert T(data, device).to_data_dtype(store).dtype is store
+    with pytest.raises(DeviceError, match="supports_dtype"):
+        device.configure(store)
+
+
+def test_a_failed_draw_takes_no_numbers():
+    device = Device.flex()
+    device.seed(5)
+    first = Tensor.random([3], device=device).tolist()
+    device.seed(5)
+    with pytest.raises(MemoryError):
+        Tensor.random([2**50], device=device)
+    assert Tensor.random([3], device=device).tolist() == first

@@ -1,0 +1,103 @@
+"""Words for calls that do not fit the signature of a public function: which argument is missing, unknown or too many.
+
+A right call pays for this with one C call; `burn/_core/method.h` tells how a wrong one is noticed.
+"""
+
+import types
+from inspect import Parameter, signature
+
+from burn._arguments import shown
+from burn._core import core
+from burn.errors import ArgumentTypeError, BurnError
+
+__all__ = ["teach_class", "teach_functions"]
+
+_METHODS = set()  # the names of those of Tensor
+
+
+def teach_class(cls):
+    """Gives the public methods of a class, those of its bases in burn included, words for wrong calls."""
+    for base in cls.__mro__:
+        if not base.__module__.startswith("burn.tensor."):
+            continue
+        for name, value in list(vars(base).items()):
+            wrap = type(value) if isinstance(value, staticmethod | classmethod) else None
+            func = value.__func__ if wrap else value
+            if not name.startswith("_") and isinstance(func, types.FunctionType):
+                form = f"{cls.__name__ if wrap else 'x'}.{name}"
+                made = _taught(func, form, name, f"{cls.__qualname__}.{name}", cls.__module__)
+                setattr(base, name, wrap(made) if wrap else made)
+                _METHODS.add(name)
+
+
+def teach_functions(namespace):
+    """Gives the functions that a module lists in `__all__` words for wrong calls; namespace is its `globals()`."""
+    for name in namespace["__all__"]:
+        func = namespace[name]
+        if isinstance(func, types.FunctionType):
+            namespace[name] = _taught(func, name, name, name, func.__module__)
+
+
+def _taught(func, form, name, qualname, module):
+    made = core.taught(func, form, vars(func).get("op"))
+    made.__name__, made.__qualname__, made.__module__ = name, qualname, module
+    made.__doc__, made.__annotations__, made.__wrapped__ = func.__doc__, func.__annotations__, func
+    return made
+
+
+def _words(func, form, args, kwargs, refusal):
+    """The exception for arguments that func refuses; form is how it is called, such as `x.sort` or `softmax`."""
+    names = list(signature(func).parameters.values())
+    if names and names[0].name in ("self", "cls") and "." in form:
+        names, args = names[1:], args[1:]
+    op = form.rpartition(".")[2]
+    listed = [p for p in names if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    shown_call = f"{form}({', '.join(map(_shown, names))})"
+    if form.startswith("x.") and not listed and op + "_dim" in _METHODS:
+        shown_call += f", or x.{op}_dim(dim) for one axis"
+    for key in kwargs.keys() - {p.name for p in names}:
+        return ArgumentTypeError(f"[{op}] takes no argument {key!r}, got {key}={shown(kwargs[key])}; call {shown_call}")
+    rest = next((p.name for p in names if p.kind is Parameter.VAR_POSITIONAL), None)
+    if rest in kwargs:
+        return ArgumentTypeError(
+            f"[{op}] {rest!r} must be given by position, got {rest}={shown(kwargs[rest])}; call {shown_call}"
+        )
+    if len(args) > len(listed):
+        return ArgumentTypeError(
+            f"[{op}] takes {_count(len(listed))} by position, got {_count(len(args))} with {shown(args[len(listed)])}; call "
+            f"{shown_call}"
+        )
+    for at, p in enumerate(names):
+        given = at < len(args) if p.kind is Parameter.POSITIONAL_OR_KEYWORD else False
+        if given and p.name in kwargs:
+            return ArgumentTypeError(
+                f"[{op}] {p.name!r} must be given once, got {shown(args[at])} and {shown(kwargs[p.name])}"
+            )
+        if not given and p.name not in kwargs and p.default is p.empty and p.kind is not Parameter.VAR_POSITIONAL:
+            return ArgumentTypeError(f"[{op}] missing argument {p.name!r}; call {shown_call}")
+    return refusal
+
+
+def _shown(parameter):
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        return f"*{parameter.name}"
+    default = "" if parameter.default is parameter.empty else f"={shown(parameter.default)}"
+    return parameter.name + default
+
+
+def _count(n):
+    return "no argument" if n == 0 else "1 argument" if n == 1 else f"{n} arguments"
+
+
+def _rename(func, form, error):
+    """Operations are made of others: the error names the one that was called, and its argument."""
+    text, op = error.args[0], form.rpartition(".")[2]
+    if error.late or not text.startswith("["):
+        return
+    text = f"[{op}]{text.partition(']')[2]}"
+    if "." not in form and "'self'" in text:
+        text = text.replace("'self'", repr(next(iter(signature(func).parameters))))
+    error.args = (text, *error.args[1:])
+
+
+core.set_words(_words, _rename, BurnError)
