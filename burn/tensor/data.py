@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from burn._waiting import WaitingNames
+from burn._waiting import WaitingNames, check_waiting
 from burn.errors import (
     ArgumentTypeError,
     DataError,
@@ -330,6 +330,10 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
         return TensorData._of(checked_convert(self._array, dtype, "convert"), dtype)
 
     convert_dtype = try_cast = try_cast_as = convert
+
+    def __getattr__(self, name):
+        check_waiting("TensorData", name)
+        raise AttributeError(f"'TensorData' object has no attribute {name!r}", name=name, obj=self)
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)

@@ -157,11 +157,7 @@ class Tensor(
         Raises:
             InvalidShapeError: there is not exactly one element.
         """
-        if self._size != 1:
-            raise InvalidShapeError(
-                f"[item] the tensor must have exactly one element, got {self._size} in shape {self.dims()}"
-            )
-        return np.frombuffer(core.read_scalar(self, 0), self.dtype.numpy)[0].item()
+        return _only_element(self, "item")
 
     def into_scalar(self, dtype=None):
         """The only element as a Python number, converted to a dtype if one is given. Mirrors `Tensor::into_scalar`.
@@ -176,7 +172,7 @@ class Tensor(
         >>> Tensor([2.7]).into_scalar("i32")
         2
         """
-        value = self.item()
+        value = _only_element(self, "into_scalar")
         return value if dtype is None else TensorData([value], dtype=self.dtype).to_vec_as(dtype)[0]
 
     try_into_scalar = into_scalar
@@ -379,6 +375,12 @@ class Tensor(
         """The values in another dtype; the kind follows, and Bool has one store, the device's. Mirrors `Tensor::cast`."""
         dtype = DType.of(dtype)
         return ew.cast(self, DType.Bool if dtype.is_bool else dtype)
+
+
+def _only_element(x, op):
+    if x._size != 1:
+        raise InvalidShapeError(f"[{op}] the tensor must have exactly one element, got {x._size} in shape {x.dims()}")
+    return np.frombuffer(core.read_scalar(x, 0), x.dtype.numpy)[0].item()
 
 
 def _gradients(op, grads):

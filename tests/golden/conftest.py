@@ -11,6 +11,11 @@ def pytest_addoption(parser):
     parser.addoption("--golden", metavar="FOLDER", help="folder with the golden numbers to run; default: tests/golden")
 
 
+def pytest_configure(config):
+    """A folder that is missing ends the run before any test."""
+    folder_of(config)
+
+
 def folder_of(config) -> Path:
     """The folder that the option names. The option is unknown where this file was read after the command line."""
     folder = Path(config.getoption("golden", None) or FOLDER).resolve()

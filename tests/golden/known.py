@@ -113,6 +113,17 @@ def running_gradient(f: Facts, better: Callable) -> np.ndarray:
     return np.moveaxis(grad, -1, f.axes())
 
 
+def product_gradient(f: Facts) -> np.ndarray:
+    """The gradient of running products, without a division."""
+    x, ct = (np.moveaxis(a, f.axes(), -1) for a in (f.x, f.ct))
+    grad = np.zeros_like(x)
+    for i in range(x.shape[-1]):
+        others = x.copy()
+        others[..., i] = 1.0
+        grad[..., i] = (ct * np.cumprod(others, -1))[..., i:].sum(-1)
+    return np.moveaxis(grad, -1, f.axes())
+
+
 def odd_nan(f: Facts) -> Any:
     """Rows with a NaN whose sign bit is set, or, where a sort is long enough not to be stable, with equal elements."""
     axis = f.axes()
@@ -147,9 +158,6 @@ DIFFERENCES = (
     Difference(
         "powf powf_scalar", "grad", lambda f: (f.x == 0) & (exponent(f) >= 0) & (exponent(f) < 1) & (f.of == 0), 0.0,
         "Powers of 0 have finite gradients.",
-    ),
-    Difference(
-        "powf powf_scalar", "grad", lambda f: (f.x == 0) & (exponent(f) < 0), ANY, "Powers of 0 have finite gradients."
     ),
     Difference(
         "powf", "grad", lambda f: (f.x == 0) & (f.y >= 0) & (f.of == 1), 0.0, "Powers of 0 have finite gradients."
@@ -188,10 +196,10 @@ DIFFERENCES = (
         "vector_normalize", "grad", lambda f: ~np.isfinite(f.burn), ANY, "Burn divides 0 by 0 in the gradient of a norm of 0."
     ),
     Difference(
-        "hypot atan2", "grad", lambda f: (f.x == 0) & (f.y == 0), ANY, "At (0, 0) Burn divides 0 by 0."
+        "hypot atan2", "grad", lambda f: (f.x == 0) & (f.y == 0), 0.0, "The gradient at (0, 0) is 0; Burn divides 0 by 0."
     ),
     Difference(
-        "cumprod", "grad", lambda f: f.rows(f.x == 0), ANY, "Burn divides by the elements, which fails where one of them is 0."
+        "cumprod", "grad", lambda f: f.rows(f.x == 0), product_gradient, "Burn divides by the elements, one of which is 0."
     ),
     Difference(
         "cummax", "grad", lambda f: f.rows(np.isnan(f.x)), lambda f: running_gradient(f, np.greater),

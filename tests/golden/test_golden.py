@@ -53,7 +53,7 @@ def compare(family: str, case: dict, key: str, actual: np.ndarray, expected: np.
         return
     if op in WITHOUT_SIGN:
         have, want = np.abs(have), np.abs(want)
-    usual = max(TOLERANCE[case["dtype"]], TOLERANCE[OF_SIZE.get(actual.dtype.itemsize, "F16")])
+    usual = max(TOLERANCE.get(case["dtype"], 0.0), TOLERANCE[OF_SIZE.get(actual.dtype.itemsize, "F16")])
     distance = distance_of(op, case["dtype"], usual)
     scale = np.abs(want[np.isfinite(want)]).max(initial=0.0)
     if family in SUMMING:

@@ -70,7 +70,7 @@ NAMES = {
     "burn.tensor.BoolStore": "Native U8 U32",
     "burn.tensor.Shape": """
         num_elements rank num_dims dims to_vec iter into_ranges flatten flatten_dims ravel_index insert remove push extend
-        swapped permute repeat reduce cat broadcast broadcast_many expand reshape slice""",
+        swapped permute repeat reduce cat broadcast broadcast_many expand reshape slice parse""",
     "burn.tensor.GridOptions": "indexing sparsity",
     "burn.tensor.GridIndexing": "Matrix Cartesian",
     "burn.tensor.GridSparsity": "Dense Sparse",
@@ -200,10 +200,14 @@ def test_waiting_name_of_a_tensor():
     assert not hasattr(x, "quantize") and getattr(x, "quantize", None) is None
     with pytest.raises(NotImplementedError, match="quantized operations"):
         x.quantize_dynamic()
+    with pytest.raises(NotYetError, match="quantized operations"):
+        _ = x.to_data().quantized
     with pytest.raises(AttributeError, match="no attribute 'frobnicate'"):
         _ = burn.Tensor.frobnicate
     with pytest.raises(AttributeError, match="no attribute 'frobnicate'"):
         _ = burn.tensor.frobnicate
+    with pytest.raises(AttributeError, match="no attribute 'frobnicate'"):
+        _ = x.to_data().frobnicate
 
 
 def written(function):
