@@ -12,7 +12,7 @@ from burn.errors import ArgumentTypeError, BurnError
 
 __all__ = ["teach_class", "teach_functions"]
 
-_METHODS = set()  # the names of those of Tensor
+_METHODS: set[str] = set()  # the names of those of Tensor
 
 
 def teach_class(cls):
