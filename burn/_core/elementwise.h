@@ -28,6 +28,9 @@ typedef struct {
 } elt_span;
 typedef int (*elt_loop)(const elt_span *s);
 
+/* not at all; by the loop itself; block by block through a buffer in L1, for loops that know nothing of it */
+enum { STREAM_NEVER, STREAM_LOOP, STREAM_BLOCKS };
+
 typedef struct {
     elt_loop fn;
     float cost;        /* nanoseconds an element */
@@ -36,7 +39,7 @@ typedef struct {
     uint8_t in_size[3];
     uint8_t half;      /* DT_F16 or DT_BF16: inputs are converted to f32, and outputs of 2 bytes from it */
     uint8_t swap;      /* give the loop its two inputs in the other order */
-    uint8_t stream;    /* the loop knows streaming stores and is bound by memory */
+    uint8_t stream;    /* how large results go around the caches: STREAM_* */
 } elt_op;
 
 static const burn_rt *elt_rt;
@@ -52,36 +55,63 @@ static void elt_from_half(int dt, const uint16_t *p, float *o, int64_t n) {
         if (i < n) vf_store_n(o + i, vf_load_bf16_n(p + i, n - i), n - i);
     }
 }
-static void elt_to_half(int dt, const float *p, uint16_t *o, int64_t n) {
+#define ELT_TO_HALF(name) \
+    for (; i + 2 * VW <= n; i += 2 * VW) vf_store2_##name(o + i, vf_load(p + i), vf_load(p + i + VW), stream); \
+    if (i + VW <= n) vf_store_##name(o + i, vf_load(p + i)), i += VW; \
+    if (i < n) vf_store_##name##_n(o + i, vf_load_n(p + i, n - i), n - i);
+static void elt_to_half(int dt, const float *p, uint16_t *o, int64_t n, int stream) {
     int64_t i = 0;
-    if (dt == DT_F16) {
-        for (; i + VW <= n; i += VW) vf_store_f16(o + i, vf_load(p + i));
-        if (i < n) vf_store_f16_n(o + i, vf_load_n(p + i, n - i), n - i);
-    } else {
-        for (; i + VW <= n; i += VW) vf_store_bf16(o + i, vf_load(p + i));
-        if (i < n) vf_store_bf16_n(o + i, vf_load_n(p + i, n - i), n - i);
-    }
+    if (dt == DT_F16) { ELT_TO_HALF(f16) }
+    else { ELT_TO_HALF(bf16) }
+}
+/* `bytes` from L1 to an aligned place, around the caches */
+static void elt_stream(const void *from, void *to, int64_t bytes) {
+    int64_t i = 0;
+    for (; i + 4 * VW <= bytes; i += 4 * VW)
+        vf_stream((float *)((char *)to + i), vf_loada((const float *)((const char *)from + i)));
+    memcpy((char *)to + i, (const char *)from + i, (size_t)(bytes - i));
 }
 static int elt_run_half(const elt_op *op, const elt_span *s) {
     float buf[3][ELT_BLOCK] __attribute__((aligned(64))), res[ELT_BLOCK] __attribute__((aligned(64)));
     elt_span t = *s;
     t.stream = 0;
     for (int64_t i = 0; i < s->n; i += ELT_BLOCK) {
+        void *out = (char *)s->out + i * op->out_size;
         t.n = s->n - i < ELT_BLOCK ? s->n - i : ELT_BLOCK;
         t.at = s->at + i;
         for (int j = 0; j < op->n_in; j++) {
+            if (i && !s->step[j]) continue;
             elt_from_half(op->half, (const uint16_t *)s->in[j] + i * s->step[j], buf[j], s->step[j] ? t.n : 1);
             t.in[j] = buf[j];
         }
-        t.out = op->out_size == 2 ? (void *)res : (char *)s->out + i * op->out_size;
+        t.out = op->out_size == 2 || s->stream ? res : out;
         int rc = op->fn(&t);
         if (rc) return rc;
-        if (op->out_size == 2) elt_to_half(op->half, res, (uint16_t *)s->out + i, t.n);
+        if (op->out_size == 2) elt_to_half(op->half, res, out, t.n, s->stream);
+        else if (s->stream) elt_stream(res, out, t.n * op->out_size);
     }
+    if (s->stream) v_fence();
+    return BURN_OK;
+}
+static int elt_run_blocks(const elt_op *op, const elt_span *s) {
+    uint64_t buf[ELT_BLOCK] __attribute__((aligned(64)));
+    elt_span t = *s;
+    t.stream = 0;
+    t.out = buf;
+    for (int64_t i = 0; i < s->n; i += ELT_BLOCK) {
+        t.n = s->n - i < ELT_BLOCK ? s->n - i : ELT_BLOCK;
+        t.at = s->at + i;
+        for (int j = 0; j < op->n_in; j++) t.in[j] = (const char *)s->in[j] + i * s->step[j] * op->in_size[j];
+        int rc = op->fn(&t);
+        if (rc) return rc;
+        elt_stream(buf, (char *)s->out + i * op->out_size, t.n * op->out_size);
+    }
+    v_fence();
     return BURN_OK;
 }
 static inline int elt_run(const elt_op *op, const elt_span *s) {
-    return op->half ? elt_run_half(op, s) : op->fn(s);
+    if (op->half) return elt_run_half(op, s);
+    return s->stream && op->stream == STREAM_BLOCKS ? elt_run_blocks(op, s) : op->fn(s);
 }
 
 /* ---- strided inputs */

@@ -137,30 +137,6 @@
         } \
         return BURN_OK; \
     }
-/* The same, large results written around the caches: the expression must suit GCC vectors of T too. */
-#define BINARY_STREAM(name, T, EXPR) \
-    BINARY(name##_cached, T, T, EXPR) \
-    static int name(const elt_span *s) { \
-        typedef T vt __attribute__((vector_size(4 * VW))); \
-        typedef T vt_un __attribute__((vector_size(4 * VW), aligned(sizeof(T)), may_alias)); \
-        const int64_t lanes = sizeof(vt) / sizeof(T); \
-        const T *a = s->in[0], *b = s->in[1]; \
-        T *o = s->out; \
-        int64_t sa = s->step[0], sb = s->step[1], n = s->stream ? s->n / lanes * lanes : 0; \
-        if (!n) return name##_cached(s); \
-        vt ca = *a - (vt){0}, cb = *b - (vt){0}; \
-        for (int64_t i = 0; i < n; i += lanes) { \
-            vt x = sa ? (vt)*(const vt_un *)(a + i) : ca, y = sb ? (vt)*(const vt_un *)(b + i) : cb; \
-            vf_stream((float *)(o + i), (vf)(EXPR)); \
-        } \
-        v_fence(); \
-        elt_span t = *s; \
-        t.n -= n; \
-        t.out = o + n; \
-        t.in[0] = a + n * sa; \
-        t.in[1] = b + n * sb; \
-        return name##_cached(&t); \
-    }
 /* Slow expressions: one loop for every kind of operand. */
 #define BINARY_SLOW(name, TI, TO, EXPR) BINARY_SLOW_WITH(name, TI, TO, , EXPR)
 #define BINARY_SLOW_WITH(name, TI, TO, SETUP, EXPR) \

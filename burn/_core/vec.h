@@ -294,10 +294,11 @@ VINL void v_narrow16(uint16_t *p, vi v) { for (int j = 0; j < VW; j++) p[j] = (u
 #endif
 
 VINL vf vf_load_bf16(const uint16_t *p) { return (vf)(v_widen16(p) << 16); }
-VINL void vf_store_bf16(uint16_t *p, vf x) {
-    vu u = (vu)x, r = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
-    v_narrow16(p, vi_sel(vf_unord(x, x), (vi)((u >> 16) | 0x40), (vi)r)); /* NaN stays NaN, quiet */
+VINL vi vf_to_bf16(vf x) { /* NaN stays NaN, quiet */
+    vu u = (vu)x, r = u + 0x7fff + ((u >> 16) & 1);
+    return (vi)((vu)vi_sel(vf_unord(x, x), (vi)(u | 0x400000), (vi)r) >> 16);
 }
+VINL void vf_store_bf16(uint16_t *p, vf x) { v_narrow16(p, vf_to_bf16(x)); }
 #if BURN_LEVEL == 4
 VINL vf vf_load_f16(const uint16_t *p) { return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
 VINL void vf_store_f16(uint16_t *p, vf x) { _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph((__m512)x, 8)); }
@@ -311,15 +312,46 @@ VINL vf vf_load_f16(const uint16_t *p) {
     r |= (e >= 0x0f800000) & 0x7f800000;                             /* inf and NaN */
     return (vf)(r | (h & 0x8000) << 16);
 }
-VINL void vf_store_f16(uint16_t *p, vf x) {
+VINL vi vf_to_f16(vf x) {
     vu u = (vu)x, a = u & 0x7fffffffu;
     vi normal = (vi)((a + 0xfff + ((a >> 13) & 1) - (112u << 23)) >> 13);
     vi small = (vi)((vf)a + 0.5f) - 0x3f000000;       /* the sum rounds at 2^-24, the denormal unit */
     vi large = vi_sel((vi)a > 0x7f800000, (vi)(0x7e00 | ((a >> 13) & 0x3ff)), (vi)(a & 0) + 0x7c00);
     vi r = vi_sel((vi)a < 0x38800000, small, normal);
     r = vi_sel((vi)a >= 0x47800000, large, r);
-    v_narrow16(p, r | (vi)((u >> 16) & 0x8000));
+    return r | (vi)((u >> 16) & 0x8000);
 }
+VINL void vf_store_f16(uint16_t *p, vf x) { v_narrow16(p, vf_to_f16(x)); }
+#endif
+
+/* Two vectors side by side; where stream, around the caches (p aligned to 4 * VW bytes). */
+#if BURN_LEVEL == 4
+#define V_PAIR(name, a, b) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
+    __m512i v = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1); \
+    if (stream) _mm512_stream_si512((void *)p, v); \
+    else _mm512_storeu_si512((void *)p, v); }
+V_PAIR(vf_store2_f16, _mm512_cvtps_ph((__m512)x, 8), _mm512_cvtps_ph((__m512)y, 8))
+V_PAIR(vf_store2_bf16, _mm512_cvtepi32_epi16((__m512i)vf_to_bf16(x)), _mm512_cvtepi32_epi16((__m512i)vf_to_bf16(y)))
+#elif BURN_LEVEL == 3
+#define V_PAIR(name, v) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
+    if (stream) _mm256_stream_si256((__m256i *)p, v); \
+    else _mm256_storeu_si256((__m256i *)p, v); }
+V_PAIR(vf_store2_f16, _mm256_set_m128i(_mm256_cvtps_ph((__m256)y, 8), _mm256_cvtps_ph((__m256)x, 8)))
+V_PAIR(vf_store2_bf16, _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)vf_to_bf16(x), (__m256i)vf_to_bf16(y)), 0xd8))
+#elif BURN_LEVEL == 2
+#define V_PAIR(name, a, b) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
+    __m128i v = _mm_packus_epi32((__m128i)a, (__m128i)b); \
+    if (stream) _mm_stream_si128((__m128i *)p, v); \
+    else _mm_storeu_si128((__m128i *)p, v); }
+V_PAIR(vf_store2_f16, vf_to_f16(x), vf_to_f16(y))
+V_PAIR(vf_store2_bf16, vf_to_bf16(x), vf_to_bf16(y))
+#else
+#define V_PAIR(name, store) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
+    (void)stream; \
+    store(p, x); \
+    store(p + VW, y); }
+V_PAIR(vf_store2_f16, vf_store_f16)
+V_PAIR(vf_store2_bf16, vf_store_bf16)
 #endif
 VINL vf vf_load_bf16_n(const uint16_t *p, int64_t n) {
     uint16_t t[VW] = {0};
