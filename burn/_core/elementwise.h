@@ -4,7 +4,7 @@
 
    Contiguous inputs and scalars go straight to the loop. Otherwise the axes are collapsed; where every input runs
    with step 1 or 0 along a long enough last axis the loop runs on those rows, else the odd inputs are gathered, 1024
-   elements at a time, into a buffer in L1. f16 and bf16 are turned into f32 piece by piece and run the f32 loop. */
+   elements at a time, into a buffer in L1. f16 and bf16 run the f32 loop, which converts in registers. */
 #pragma once
 #include "abi.h"
 #include "vec.h"
@@ -25,6 +25,7 @@ typedef struct {
     int64_t *err;
     int32_t tin, tout; /* dtypes of in[0] and out */
     int32_t stream;    /* out is 64-byte aligned, large and not an input: write around the caches */
+    int32_t half;      /* DT_F16 or DT_BF16: what an f32 loop reads and writes instead of f32 */
 } elt_span;
 typedef int (*elt_loop)(const elt_span *s);
 
@@ -37,7 +38,7 @@ typedef struct {
     uint8_t n_in;
     uint8_t out_size;  /* bytes an element */
     uint8_t in_size[3];
-    uint8_t half;      /* DT_F16 or DT_BF16: inputs are converted to f32, and outputs of 2 bytes from it */
+    uint8_t half;      /* DT_F16 or DT_BF16: inputs are converted to f32, by the loop where it gives as many bytes out */
     uint8_t swap;      /* give the loop its two inputs in the other order */
     uint8_t stream;    /* how large results go around the caches: STREAM_* */
 } elt_op;
@@ -55,14 +56,15 @@ static void elt_from_half(int dt, const uint16_t *p, float *o, int64_t n) {
         if (i < n) vf_store_n(o + i, vf_load_bf16_n(p + i, n - i), n - i);
     }
 }
-#define ELT_TO_HALF(name) \
-    for (; i + 2 * VW <= n; i += 2 * VW) vf_store2_##name(o + i, vf_load(p + i), vf_load(p + i + VW), stream); \
-    if (i + VW <= n) vf_store_##name(o + i, vf_load(p + i)), i += VW; \
-    if (i < n) vf_store_##name##_n(o + i, vf_load_n(p + i, n - i), n - i);
-static void elt_to_half(int dt, const float *p, uint16_t *o, int64_t n, int stream) {
+static void elt_to_half(int dt, const float *p, uint16_t *o, int64_t n) {
     int64_t i = 0;
-    if (dt == DT_F16) { ELT_TO_HALF(f16) }
-    else { ELT_TO_HALF(bf16) }
+    if (dt == DT_F16) {
+        for (; i + VW <= n; i += VW) vf_store_f16(o + i, vf_load(p + i));
+        if (i < n) vf_store_f16_n(o + i, vf_load_n(p + i, n - i), n - i);
+    } else {
+        for (; i + VW <= n; i += VW) vf_store_bf16(o + i, vf_load(p + i));
+        if (i < n) vf_store_bf16_n(o + i, vf_load_n(p + i, n - i), n - i);
+    }
 }
 /* `bytes` from L1 to an aligned place, around the caches */
 static void elt_stream(const void *from, void *to, int64_t bytes) {
@@ -71,12 +73,14 @@ static void elt_stream(const void *from, void *to, int64_t bytes) {
         vf_stream((float *)((char *)to + i), vf_loada((const float *)((const char *)from + i)));
     memcpy((char *)to + i, (const char *)from + i, (size_t)(bytes - i));
 }
+/* flags of half floats, by a loop on floats */
 static int elt_run_half(const elt_op *op, const elt_span *s) {
-    float buf[3][ELT_BLOCK] __attribute__((aligned(64))), res[ELT_BLOCK] __attribute__((aligned(64)));
+    float buf[3][ELT_BLOCK] __attribute__((aligned(64)));
+    char res[ELT_BLOCK] __attribute__((aligned(64)));
     elt_span t = *s;
-    t.stream = 0;
+    t.stream = t.half = 0;
     for (int64_t i = 0; i < s->n; i += ELT_BLOCK) {
-        void *out = (char *)s->out + i * op->out_size;
+        uint8_t *out = (uint8_t *)s->out + i;
         t.n = s->n - i < ELT_BLOCK ? s->n - i : ELT_BLOCK;
         t.at = s->at + i;
         for (int j = 0; j < op->n_in; j++) {
@@ -84,11 +88,10 @@ static int elt_run_half(const elt_op *op, const elt_span *s) {
             elt_from_half(op->half, (const uint16_t *)s->in[j] + i * s->step[j], buf[j], s->step[j] ? t.n : 1);
             t.in[j] = buf[j];
         }
-        t.out = op->out_size == 2 || s->stream ? res : out;
+        t.out = s->stream ? (void *)res : out;
         int rc = op->fn(&t);
         if (rc) return rc;
-        if (op->out_size == 2) elt_to_half(op->half, res, out, t.n, s->stream);
-        else if (s->stream) elt_stream(res, out, t.n * op->out_size);
+        if (s->stream) elt_stream(res, out, t.n);
     }
     if (s->stream) v_fence();
     return BURN_OK;
@@ -110,7 +113,7 @@ static int elt_run_blocks(const elt_op *op, const elt_span *s) {
     return BURN_OK;
 }
 static inline int elt_run(const elt_op *op, const elt_span *s) {
-    if (op->half) return elt_run_half(op, s);
+    if (op->half && op->out_size == 1) return elt_run_half(op, s);
     return s->stream && op->stream == STREAM_BLOCKS ? elt_run_blocks(op, s) : op->fn(s);
 }
 
@@ -323,6 +326,7 @@ static __attribute__((noinline)) int elt_drive(const elt_op *op, const burn_buf 
     s.err = a->err;
     s.tin = in[0].dtype;
     s.tout = out->dtype;
+    s.half = op->half;
     int plain = 1, running = n == 1, alias = 0;
     for (int j = 0; j < op->n_in; j++) {
         const burn_buf *b = in + (j ^ op->swap);

@@ -76,7 +76,7 @@ static void cast_store_float(int dt, const double *d, void *p, int64_t n) {
 #undef CASE
         default:
             for (int64_t i = 0; i < n; i++) half[i] = round_to_odd(d[i]);
-            elt_to_half(dt, half, p, n, 0);
+            elt_to_half(dt, half, p, n);
     }
 }
 static void cast_store_int(int dt, int from, const int64_t *w, void *p, int64_t n) {
@@ -102,7 +102,7 @@ static void cast_store_int(int dt, int from, const int64_t *w, void *p, int64_t 
                 if (cut) v = (v & ~(int64_t)0xffff) | ((v & 0xffff) != 0 ? 0x8000 : 0);
                 half[i] = round_to_odd(big ? (double)(uint64_t)v : (double)v);
             }
-            elt_to_half(dt, half, p, n, 0);
+            elt_to_half(dt, half, p, n);
     }
 }
 static int l_cast_any(const elt_span *s) {
@@ -146,7 +146,7 @@ static int l_cast_f32_i32(const elt_span *s) {
     return BURN_OK;
 }
 static int l_cast_to_half(const elt_span *s) {
-    elt_to_half(s->tout, s->in[0], s->out, s->n, 0);
+    elt_to_half(s->tout, s->in[0], s->out, s->n);
     return BURN_OK;
 }
 static int l_cast_from_half(const elt_span *s) {

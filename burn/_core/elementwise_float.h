@@ -169,7 +169,7 @@ static inline double d_silu_slope(double x) {
     FLOAT_HALF(name##_f16, name, C, N, DT_F16) \
     FLOAT_HALF(name##_bf16, name, C, N, DT_BF16)
 #define FLOAT_HALF(kernel, name, C, N, DT) \
-    KERNEL(kernel, .fn = l_##name##_f32, .cost = C + .2f, .out_size = 2, .half = DT, .stream = STREAM_BLOCKS, ARGS##N(2))
+    KERNEL(kernel, .fn = l_##name##_f32, .cost = C + .2f, .out_size = 2, .half = DT, .stream = STREAM_LOOP, ARGS##N(2))
 #define MAKE_FLOAT_UNARY(name, V, D, C) \
     F32_UNARY(l_##name##_f32, V) \
     UNARY(l_##name##_f64, double, double, D) \
@@ -234,22 +234,17 @@ FLOAT_KERNELS(clamp, .25f, 3)
     X(-1, bc(1.f) / x, 1.0 / x) \
     X(-2, bc(1.f) / (x * x), 1.0 / (x * x))
 static int l_powf_scalar_f32(const elt_span *s) {
-    float p = (float)s->f[0];
-    const float *a = s->in[0];
-    float *o = s->out;
+    const int half = s->half;
+    const float p = (float)s->f[0];
+    const vf y = bc(p);
 #define POW_CASE(e, V, D) \
     if (p == e) { \
-        for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
-            F32_STEP(i, m, vf x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m), V) \
-        if (s->stream) v_fence(); \
+        F32_UNARY_LOOP(V) \
         return BURN_OK; \
     }
     POW_SHORT(POW_CASE)
 #undef POW_CASE
-    const vf y = bc(p);
-    for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW)
-        F32_STEP(i, m, vf x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m), m_pow(x, y))
-    if (s->stream) v_fence();
+    F32_UNARY_LOOP(m_pow(x, y))
     return BURN_OK;
 }
 static int l_powf_scalar_f64(const elt_span *s) {

@@ -298,6 +298,15 @@ VINL vi vf_to_bf16(vf x) { /* NaN stays NaN, quiet */
     vu u = (vu)x, r = u + 0x7fff + ((u >> 16) & 1);
     return (vi)((vu)vi_sel(vf_unord(x, x), (vi)(u | 0x400000), (vi)r) >> 16);
 }
+/* for numbers made from half floats or computed: their NaN are seen in the upper half. Few constants: registers are rare */
+VINL vi vf_to_bf16_fast(vf x) {
+    vi u = (vi)x, bias = 0x7fff - ((u << 15) >> 31);
+#if BURN_LEVEL == 4
+    return (vi)((vu)_mm512_mask_add_epi32((__m512i)u, vf_eq(x, x), (__m512i)u, (__m512i)bias) >> 16);
+#else
+    return (vi)((vu)(u + (bias & (vi)vf_eq(x, x))) >> 16);
+#endif
+}
 VINL void vf_store_bf16(uint16_t *p, vf x) { v_narrow16(p, vf_to_bf16(x)); }
 #if BURN_LEVEL == 4
 VINL vf vf_load_f16(const uint16_t *p) { return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
@@ -324,34 +333,25 @@ VINL vi vf_to_f16(vf x) {
 VINL void vf_store_f16(uint16_t *p, vf x) { v_narrow16(p, vf_to_f16(x)); }
 #endif
 
-/* Two vectors side by side; where stream, around the caches (p aligned to 4 * VW bytes). */
+/* where stream, around the caches (p aligned to 2 * VW bytes) */
 #if BURN_LEVEL == 4
-#define V_PAIR(name, a, b) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
-    __m512i v = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1); \
-    if (stream) _mm512_stream_si512((void *)p, v); \
-    else _mm512_storeu_si512((void *)p, v); }
-V_PAIR(vf_store2_f16, _mm512_cvtps_ph((__m512)x, 8), _mm512_cvtps_ph((__m512)y, 8))
-V_PAIR(vf_store2_bf16, _mm512_cvtepi32_epi16((__m512i)vf_to_bf16(x)), _mm512_cvtepi32_epi16((__m512i)vf_to_bf16(y)))
-#elif BURN_LEVEL == 3
-#define V_PAIR(name, v) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
+#define V_PUT(name, v) VINL void name(uint16_t *p, vf x, int stream) { \
     if (stream) _mm256_stream_si256((__m256i *)p, v); \
     else _mm256_storeu_si256((__m256i *)p, v); }
-V_PAIR(vf_store2_f16, _mm256_set_m128i(_mm256_cvtps_ph((__m256)y, 8), _mm256_cvtps_ph((__m256)x, 8)))
-V_PAIR(vf_store2_bf16, _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)vf_to_bf16(x), (__m256i)vf_to_bf16(y)), 0xd8))
-#elif BURN_LEVEL == 2
-#define V_PAIR(name, a, b) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
-    __m128i v = _mm_packus_epi32((__m128i)a, (__m128i)b); \
+V_PUT(vf_put_f16, _mm512_cvtps_ph((__m512)x, 8))
+V_PUT(vf_put_bf16, _mm512_cvtepi32_epi16((__m512i)vf_to_bf16_fast(x)))
+#elif BURN_LEVEL == 3
+#define V_PUT(name, v) VINL void name(uint16_t *p, vf x, int stream) { \
     if (stream) _mm_stream_si128((__m128i *)p, v); \
     else _mm_storeu_si128((__m128i *)p, v); }
-V_PAIR(vf_store2_f16, vf_to_f16(x), vf_to_f16(y))
-V_PAIR(vf_store2_bf16, vf_to_bf16(x), vf_to_bf16(y))
+VINL __m128i v_narrow(vi v) {
+    return _mm_packus_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
+}
+V_PUT(vf_put_f16, _mm256_cvtps_ph((__m256)x, 8))
+V_PUT(vf_put_bf16, v_narrow(vf_to_bf16_fast(x)))
 #else
-#define V_PAIR(name, store) VINL void name(uint16_t *p, vf x, vf y, int stream) { \
-    (void)stream; \
-    store(p, x); \
-    store(p + VW, y); }
-V_PAIR(vf_store2_f16, vf_store_f16)
-V_PAIR(vf_store2_bf16, vf_store_bf16)
+VINL void vf_put_f16(uint16_t *p, vf x, int stream) { (void)stream; vf_store_f16(p, x); }
+VINL void vf_put_bf16(uint16_t *p, vf x, int stream) { (void)stream; v_narrow16(p, vf_to_bf16_fast(x)); }
 #endif
 VINL vf vf_load_bf16_n(const uint16_t *p, int64_t n) {
     uint16_t t[VW] = {0};
