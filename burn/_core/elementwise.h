@@ -4,7 +4,7 @@
 
    Contiguous inputs and scalars go straight to the loop. Otherwise the axes are collapsed; where every input runs
    with step 1 or 0 along a long enough last axis the loop runs on those rows, else the odd inputs are gathered, 1024
-   elements at a time, into a buffer in L1. f16 and bf16 are turned into f32 piece by piece and run the f32 loop. */
+   elements at a time, into a buffer in L1. f16 and bf16 run the f32 loop, which converts in registers. */
 #pragma once
 #include "abi.h"
 #include "vec.h"
@@ -25,8 +25,12 @@ typedef struct {
     int64_t *err;
     int32_t tin, tout; /* dtypes of in[0] and out */
     int32_t stream;    /* out is 64-byte aligned, large and not an input: write around the caches */
+    int32_t half;      /* DT_F16 or DT_BF16: what an f32 loop reads and writes instead of f32 */
 } elt_span;
 typedef int (*elt_loop)(const elt_span *s);
+
+/* not at all; by the loop itself; block by block through a buffer in L1, for loops that know nothing of it */
+enum { STREAM_NEVER, STREAM_LOOP, STREAM_BLOCKS };
 
 typedef struct {
     elt_loop fn;
@@ -34,9 +38,9 @@ typedef struct {
     uint8_t n_in;
     uint8_t out_size;  /* bytes an element */
     uint8_t in_size[3];
-    uint8_t half;      /* DT_F16 or DT_BF16: inputs are converted to f32, and outputs of 2 bytes from it */
+    uint8_t half;      /* DT_F16 or DT_BF16: inputs are converted to f32, by the loop where it gives as many bytes out */
     uint8_t swap;      /* give the loop its two inputs in the other order */
-    uint8_t stream;    /* the loop knows streaming stores and is bound by memory */
+    uint8_t stream;    /* how large results go around the caches: STREAM_* */
 } elt_op;
 
 static const burn_rt *elt_rt;
@@ -62,26 +66,55 @@ static void elt_to_half(int dt, const float *p, uint16_t *o, int64_t n) {
         if (i < n) vf_store_bf16_n(o + i, vf_load_n(p + i, n - i), n - i);
     }
 }
+/* `bytes` from L1 to an aligned place, around the caches */
+static void elt_stream(const void *from, void *to, int64_t bytes) {
+    int64_t i = 0;
+    for (; i + 4 * VW <= bytes; i += 4 * VW)
+        vf_stream((float *)((char *)to + i), vf_loada((const float *)((const char *)from + i)));
+    memcpy((char *)to + i, (const char *)from + i, (size_t)(bytes - i));
+}
+/* flags of half floats, by a loop on floats */
 static int elt_run_half(const elt_op *op, const elt_span *s) {
-    float buf[3][ELT_BLOCK] __attribute__((aligned(64))), res[ELT_BLOCK] __attribute__((aligned(64)));
+    float buf[3][ELT_BLOCK] __attribute__((aligned(64)));
+    char res[ELT_BLOCK] __attribute__((aligned(64)));
     elt_span t = *s;
-    t.stream = 0;
+    t.stream = t.half = 0;
     for (int64_t i = 0; i < s->n; i += ELT_BLOCK) {
+        uint8_t *out = (uint8_t *)s->out + i;
         t.n = s->n - i < ELT_BLOCK ? s->n - i : ELT_BLOCK;
         t.at = s->at + i;
         for (int j = 0; j < op->n_in; j++) {
+            if (i && !s->step[j]) continue;
             elt_from_half(op->half, (const uint16_t *)s->in[j] + i * s->step[j], buf[j], s->step[j] ? t.n : 1);
             t.in[j] = buf[j];
         }
-        t.out = op->out_size == 2 ? (void *)res : (char *)s->out + i * op->out_size;
+        t.out = s->stream ? (void *)res : out;
         int rc = op->fn(&t);
         if (rc) return rc;
-        if (op->out_size == 2) elt_to_half(op->half, res, (uint16_t *)s->out + i, t.n);
+        if (s->stream) elt_stream(res, out, t.n);
     }
+    if (s->stream) v_fence();
+    return BURN_OK;
+}
+static int elt_run_blocks(const elt_op *op, const elt_span *s) {
+    uint64_t buf[ELT_BLOCK] __attribute__((aligned(64)));
+    elt_span t = *s;
+    t.stream = 0;
+    t.out = buf;
+    for (int64_t i = 0; i < s->n; i += ELT_BLOCK) {
+        t.n = s->n - i < ELT_BLOCK ? s->n - i : ELT_BLOCK;
+        t.at = s->at + i;
+        for (int j = 0; j < op->n_in; j++) t.in[j] = (const char *)s->in[j] + i * s->step[j] * op->in_size[j];
+        int rc = op->fn(&t);
+        if (rc) return rc;
+        elt_stream(buf, (char *)s->out + i * op->out_size, t.n * op->out_size);
+    }
+    v_fence();
     return BURN_OK;
 }
 static inline int elt_run(const elt_op *op, const elt_span *s) {
-    return op->half ? elt_run_half(op, s) : op->fn(s);
+    if (op->half && op->out_size == 1) return elt_run_half(op, s);
+    return s->stream && op->stream == STREAM_BLOCKS ? elt_run_blocks(op, s) : op->fn(s);
 }
 
 /* ---- strided inputs */
@@ -293,6 +326,7 @@ static __attribute__((noinline)) int elt_drive(const elt_op *op, const burn_buf 
     s.err = a->err;
     s.tin = in[0].dtype;
     s.tout = out->dtype;
+    s.half = op->half;
     int plain = 1, running = n == 1, alias = 0;
     for (int j = 0; j < op->n_in; j++) {
         const burn_buf *b = in + (j ^ op->swap);

@@ -80,11 +80,11 @@ static inline vf m_over_square(vf y, vf a) { return y / (a * a); }
 #define MAKE_FLOAT_NUMBERED(name, V, D, C) \
     F32_UNARY_WITH(l_##name##_f32, F32_NUMBERS, V) \
     UNARY_WITH(l_##name##_f64, double, double, F64_NUMBERS, D) \
-    FLOAT_KERNELS(name, C, 1, 1)
+    FLOAT_KERNELS(name, C, 1)
 #define MAKE_FLOAT_NUMBERED_BACKWARD(name, V, D, C) \
     F32_BINARY_WITH(l_##name##_f32, F32_NUMBERS, V) \
     BINARY_SLOW_WITH(l_##name##_f64, double, double, F64_NUMBERS, D) \
-    FLOAT_KERNELS(name, C, 2, 1)
+    FLOAT_KERNELS(name, C, 2)
 FLOAT_ACTIVATION(MAKE_FLOAT_UNARY)
 FLOAT_ACTIVATION_BACKWARD(MAKE_FLOAT_BINARY)
 FLOAT_NUMBERED(MAKE_FLOAT_NUMBERED)
@@ -93,7 +93,7 @@ FLOAT_NUMBERED_BACKWARD(MAKE_FLOAT_NUMBERED_BACKWARD)
 /* ---- x sigmoid(y) */
 F32_BINARY(l_glu_f32, x * m_sigmoid(y))
 BINARY_SLOW(l_glu_f64, double, double, x * d_sigmoid(y))
-FLOAT_KERNELS(glu, .6f, 2, 1)
+FLOAT_KERNELS(glu, .6f, 2)
 
 /* ---- prelu(x, slope), and its gradient by x from (x, slope, gradient of the output) */
 F32_BINARY(l_prelu_f32, vf_sel(vf_lt(x, bc(0.f)), y * x, x))
@@ -106,5 +106,5 @@ static int l_prelu_bwd_f64(const elt_span *s) {
         o[i] = x[i * s->step[0]] < 0 ? slope[i * s->step[1]] * g[i * s->step[2]] : g[i * s->step[2]];
     return BURN_OK;
 }
-FLOAT_KERNELS(prelu, .25f, 2, 1)
-FLOAT_KERNELS(prelu_bwd, .25f, 3, 1)
+FLOAT_KERNELS(prelu, .25f, 2)
+FLOAT_KERNELS(prelu_bwd, .25f, 3)

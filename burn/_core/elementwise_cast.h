@@ -182,7 +182,7 @@ static elt_loop cast_loop(int from, int to) {
 }
 static int k_cast(const burn_buf *out, const burn_buf *in, burn_args *a) {
     elt_loop fn = cast_loop(in->dtype, out->dtype);
-    elt_op op = {.fn = fn, .cost = fn == l_cast_any ? 1.5f : .25f, .n_in = 1,
+    elt_op op = {.fn = fn, .stream = STREAM_BLOCKS, .cost = fn == l_cast_any ? 1.5f : .25f, .n_in = 1,
                  .out_size = dtype_size[out->dtype], .in_size = {dtype_size[in->dtype]}};
     return elt_drive(&op, out, in, a);
 }

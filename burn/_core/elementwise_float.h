@@ -2,6 +2,7 @@
    To add an op, add its line to a list below. Costs are nanoseconds an element on one AVX2 core. */
 #pragma once
 #include "elementwise_loops.h"
+#include "vmath_wide.h"
 
 /* ---- double forms that libm lacks */
 static inline double d_sigmoid(double x) {
@@ -98,21 +99,21 @@ static inline double d_silu_slope(double x) {
 #define FLOAT_UNARY(X) \
     X(exp, m_exp(x), exp(x), .45f) \
     X(log, m_log(x), log(x), .45f) \
-    X(log1p, LANES(log1pf), log1p(x), 8) \
+    X(log1p, m_log1p(x), log1p(x), 1.2f) \
     X(sqrt, vf_sqrt(x), sqrt(x), .25f) \
     X(recip, bc(1.f) / x, 1.0 / x, .25f) \
-    X(sin, LANES(sinf), sin(x), 8) \
-    X(cos, LANES(cosf), cos(x), 8) \
-    X(tan, LANES(tanf), tan(x), 12) \
-    X(sinh, LANES(sinhf), sinh(x), 12) \
-    X(cosh, LANES(coshf), cosh(x), 12) \
+    X(sin, m_sin(x), sin(x), 0.8f) \
+    X(cos, m_cos(x), cos(x), 0.8f) \
+    X(tan, m_tan(x), tan(x), 1.2f) \
+    X(sinh, m_sinh(x), sinh(x), 1.2f) \
+    X(cosh, m_cosh(x), cosh(x), 1.f) \
     X(tanh, m_tanh(x), tanh(x), .65f) \
-    X(asin, LANES(asinf), asin(x), 8) \
-    X(acos, LANES(acosf), acos(x), 8) \
-    X(atan, LANES(atanf), atan(x), 8) \
-    X(asinh, LANES(asinhf), asinh(x), 15) \
-    X(acosh, LANES(acoshf), acosh(x), 15) \
-    X(atanh, LANES(atanhf), atanh(x), 15) \
+    X(asin, m_asin(x), asin(x), 1.5f) \
+    X(acos, m_acos(x), acos(x), 1.5f) \
+    X(atan, m_atan(x), atan(x), 1.2f) \
+    X(asinh, m_asinh(x), asinh(x), 2.f) \
+    X(acosh, m_acosh(x), acosh(x), 2.f) \
+    X(atanh, m_atanh(x), atanh(x), 2.f) \
     X(round, vf_round(x), nearbyint(x), .2f) \
     X(floor, vf_floor(x), floor(x), .2f) \
     X(ceil, vf_ceil(x), ceil(x), .2f) \
@@ -141,8 +142,8 @@ static inline double d_silu_slope(double x) {
     X(remainder, m_remainder(x, y), d_remainder(x, y), 1.5f) \
     X(fmod, m_fmod(x, y), fmod(x, y), 1.5f) \
     X(hypot, m_hypot(x, y), hypot(x, y), .6f) \
-    X(powf, LANES2(powf), pow(x, y), 10) \
-    X(atan2, LANES2(atan2f), atan2(x, y), 20)
+    X(powf, m_pow(x, y), pow(x, y), 2.f) \
+    X(atan2, m_atan2(x, y), atan2(x, y), 1.5f)
 
 /* backward kernels: x is the saved input or output, y the gradient of the output */
 #define FLOAT_BACKWARD(X) \
@@ -162,34 +163,36 @@ static inline double d_silu_slope(double x) {
     X(is_inf, fabs(x) == INFINITY, .2f) \
     X(is_finite, fabs(x) < INFINITY, .2f)
 
-#define FLOAT_KERNELS(name, C, N, STREAM) \
-    KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 4, .stream = STREAM, ARGS##N(4)) \
-    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, .stream = STREAM, ARGS##N(8)) \
-    KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C + .4f, .out_size = 2, .half = DT_F16, ARGS##N(2)) \
-    KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C + .4f, .out_size = 2, .half = DT_BF16, ARGS##N(2))
+#define FLOAT_KERNELS(name, C, N) \
+    KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 4, .stream = STREAM_LOOP, ARGS##N(4)) \
+    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, .stream = STREAM_BLOCKS, ARGS##N(8)) \
+    FLOAT_HALF(name##_f16, name, C, N, DT_F16) \
+    FLOAT_HALF(name##_bf16, name, C, N, DT_BF16)
+#define FLOAT_HALF(kernel, name, C, N, DT) \
+    KERNEL(kernel, .fn = l_##name##_f32, .cost = C + .2f, .out_size = 2, .half = DT, .stream = STREAM_LOOP, ARGS##N(2))
 #define MAKE_FLOAT_UNARY(name, V, D, C) \
     F32_UNARY(l_##name##_f32, V) \
     UNARY(l_##name##_f64, double, double, D) \
-    FLOAT_KERNELS(name, C, 1, 1)
+    FLOAT_KERNELS(name, C, 1)
 #define MAKE_FLOAT_ARITHMETIC(name, V, D, C) \
     F32_HOT(l_##name##_f32, V) \
-    BINARY_STREAM(l_##name##_f64, double, D) \
-    FLOAT_KERNELS(name, C, 2, 1)
+    BINARY(l_##name##_f64, double, double, D) \
+    FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_HOT(name, V, D, C) \
     F32_HOT(l_##name##_f32, V) \
     BINARY(l_##name##_f64, double, double, D) \
-    FLOAT_KERNELS(name, C, 2, 1)
+    FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_BINARY(name, V, D, C) \
     F32_BINARY(l_##name##_f32, V) \
     BINARY_SLOW(l_##name##_f64, double, double, D) \
-    FLOAT_KERNELS(name, C, 2, 1)
+    FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_TEST(name, E, C) \
     UNARY(l_##name##_f32, float, uint8_t, E) \
     UNARY(l_##name##_f64, double, uint8_t, E) \
-    KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 1, ARGS1(4)) \
-    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = C, .out_size = 1, ARGS1(8)) \
-    KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_F16, ARGS1(2)) \
-    KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_BF16, ARGS1(2))
+    KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(4)) \
+    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(8)) \
+    KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_F16, .stream = STREAM_BLOCKS, ARGS1(2)) \
+    KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_BF16, .stream = STREAM_BLOCKS, ARGS1(2))
 FLOAT_UNARY(MAKE_FLOAT_UNARY)
 #if BURN_LEVEL == 4
 F32_UNARY(l_erf_f32, m_erf(x))
@@ -197,7 +200,7 @@ F32_UNARY(l_erf_f32, m_erf(x))
 F32_UNARY_MANY(l_erf_f32, m_erf_many)
 #endif
 UNARY(l_erf_f64, double, double, erf(x))
-FLOAT_KERNELS(erf, .6f, 1, 1)
+FLOAT_KERNELS(erf, .6f, 1)
 FLOAT_ARITHMETIC(MAKE_FLOAT_ARITHMETIC)
 FLOAT_HOT(MAKE_FLOAT_HOT)
 FLOAT_BINARY(MAKE_FLOAT_BINARY)
@@ -220,7 +223,7 @@ static int l_clamp_f64(const elt_span *s) {
         o[i] = clamp_double(a[i * s->step[0]], lo[i * s->step[1]], hi[i * s->step[2]]);
     return BURN_OK;
 }
-FLOAT_KERNELS(clamp, .25f, 3, 1)
+FLOAT_KERNELS(clamp, .25f, 3)
 
 /* ---- powers with one exponent for all elements: the common ones without pow */
 #define POW_SHORT(X) \
@@ -231,18 +234,17 @@ FLOAT_KERNELS(clamp, .25f, 3, 1)
     X(-1, bc(1.f) / x, 1.0 / x) \
     X(-2, bc(1.f) / (x * x), 1.0 / (x * x))
 static int l_powf_scalar_f32(const elt_span *s) {
-    float p = (float)s->f[0];
-    const float *a = s->in[0];
-    float *o = s->out;
+    const int half = s->half;
+    const float p = (float)s->f[0];
+    const vf y = bc(p);
 #define POW_CASE(e, V, D) \
     if (p == e) { \
-        for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
-            F32_STEP(i, m, vf x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m), V) \
+        F32_UNARY_LOOP(V) \
         return BURN_OK; \
     }
     POW_SHORT(POW_CASE)
 #undef POW_CASE
-    for (int64_t i = 0; i < s->n; i++) o[i] = powf(a[i], p);
+    F32_UNARY_LOOP(m_pow(x, y))
     return BURN_OK;
 }
 static int l_powf_scalar_f64(const elt_span *s) {
@@ -259,20 +261,19 @@ static int l_powf_scalar_f64(const elt_span *s) {
     return BURN_OK;
 }
 /* p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. */
-#define POWF_BWD(T, POW) \
-    const T *a = s->in[0], *g = s->in[1]; \
-    T *o = s->out, p = (T)s->f[0]; \
-    int64_t sa = s->step[0], sg = s->step[1]; \
-    if (p == 0) { for (int64_t i = 0; i < s->n; i++) o[i] = 0; } \
-    else if (p == 1) { for (int64_t i = 0; i < s->n; i++) o[i] = g[i * sg]; } \
-    else if (p == 2) { IVDEP for (int64_t i = 0; i < s->n; i++) { T x = a[i * sa]; o[i] = (x + x) * g[i * sg]; } } \
-    else \
-        for (int64_t i = 0; i < s->n; i++) { \
-            T x = a[i * sa], y = g[i * sg]; \
-            o[i] = x == 0 && p > 0 && p < 1 ? 0 : p * POW(x, p - 1) * y; \
-        } \
-    return BURN_OK;
-static int l_powf_scalar_bwd_f32(const elt_span *s) { POWF_BWD(float, powf) }
-static int l_powf_scalar_bwd_f64(const elt_span *s) { POWF_BWD(double, pow) }
-FLOAT_KERNELS(powf_scalar, 2, 1, 0)
-FLOAT_KERNELS(powf_scalar_bwd, 2, 2, 0)
+static inline double d_pow_bwd(double x, double p, double g) {
+    if (p == 0 || (x == 0 && p > 0 && p < 1)) return 0;
+    return p == 1 ? g : p == 2 ? (x + x) * g : p * pow(x, p - 1) * g;
+}
+static inline vf m_pow_bwd(vf x, float p, vf g) {
+    if (p == 0) return bc(0.f);
+    if (p == 1) return g;
+    if (p == 2) return (x + x) * g;
+    vf r = bc(p) * m_pow(x, bc(p - 1)) * g;
+    if (p > 0 && p < 1) return vf_sel(vf_eq(x, bc(0.f)), bc(0.f), r);
+    return r;
+}
+F32_BINARY_WITH(l_powf_scalar_bwd_f32, const float p = (float)s->f[0];, m_pow_bwd(x, p, y))
+BINARY_SLOW_WITH(l_powf_scalar_bwd_f64, double, double, const double p = s->f[0];, d_pow_bwd(x, p, y))
+FLOAT_KERNELS(powf_scalar, 2, 1)
+FLOAT_KERNELS(powf_scalar_bwd, 2, 2)

@@ -20,8 +20,8 @@
     UNARY(l_neg_##W, U, U, 0u - (U)x) \
     UNARY(l_square_##W, U, U, (uint64_t)x * x) \
     UNARY(l_bitwise_not_##W, U, U, ~x) \
-    BINARY_STREAM(l_add_##W, U, x + y) \
-    BINARY_STREAM(l_sub_##W, U, x - y) \
+    BINARY(l_add_##W, U, U, x + y) \
+    BINARY(l_sub_##W, U, U, x - y) \
     BINARY(l_mul_##W, U, U, (sizeof(U) < 4 ? 1u : (U)1) * x * y) \
     BINARY(l_bitwise_and_##W, U, U, x & y) \
     BINARY(l_bitwise_or_##W, U, U, x | y) \
@@ -123,9 +123,9 @@ INT_TYPES(MAKE_BY_TYPE)
     X(bitwise_left_shift, 2, .4f, __VA_ARGS__) X(bitwise_right_shift, 2, .4f, __VA_ARGS__) \
     X(powi, 2, 5.f, __VA_ARGS__) X(clamp, 3, .4f, __VA_ARGS__)
 #define MAKE_INT_W(name, N, C, S, T, W) \
-    KERNEL(name##_##S, .fn = l_##name##_##W, .cost = C, .out_size = sizeof(T), .stream = 1, ARGS##N(sizeof(T)))
+    KERNEL(name##_##S, .fn = l_##name##_##W, .cost = C, .out_size = sizeof(T), .stream = STREAM_BLOCKS, ARGS##N(sizeof(T)))
 #define MAKE_INT_T(name, N, C, S, T, W) \
-    KERNEL(name##_##S, .fn = l_##name##_##S, .cost = C, .out_size = sizeof(T), ARGS##N(sizeof(T)))
+    KERNEL(name##_##S, .fn = l_##name##_##S, .cost = C, .out_size = sizeof(T), .stream = STREAM_BLOCKS, ARGS##N(sizeof(T)))
 #define MAKE_INT(S, T, DT, W, U, SIGNED) INT_BY_WIDTH(MAKE_INT_W, S, T, W) INT_BY_TYPE(MAKE_INT_T, S, T, W)
 INT_TYPES(MAKE_INT)
 
@@ -150,7 +150,8 @@ MAKE_ORDER(f64, double)
     X(i64, u64, i64, 8, 0) X(i32, u32, i32, 4, 0) X(i16, u16, i16, 2, 0) X(i8, u8, i8, 1, 0) \
     X(u64, u64, u64, 8, 0) X(u32, u32, u32, 4, 0) X(u16, u16, u16, 2, 0) X(u8, u8, u8, 1, 0)
 #define COMPARE(name, S, LOOP, SIZE, HALF, SWAP) \
-    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .half = HALF, .swap = SWAP, ARGS2(SIZE))
+    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .half = HALF, .swap = SWAP, .stream = STREAM_BLOCKS, \
+           ARGS2(SIZE))
 #define MAKE_COMPARE(S, E, L, SIZE, HALF) \
     COMPARE(equal, S, equal_##E, SIZE, HALF, 0) \
     COMPARE(not_equal, S, not_equal_##E, SIZE, HALF, 0) \
@@ -166,11 +167,11 @@ BINARY(l_bool_and, uint8_t, uint8_t, (x != 0) & (y != 0))
 BINARY(l_bool_or, uint8_t, uint8_t, (x | y) != 0)
 BINARY(l_bool_xor, uint8_t, uint8_t, (x != 0) ^ (y != 0))
 BINARY(l_bool_equal, uint8_t, uint8_t, (x != 0) == (y != 0))
-KERNEL(bool_not, .fn = l_bool_not, .cost = .1f, .out_size = 1, ARGS1(1))
-KERNEL(bool_and, .fn = l_bool_and, .cost = .1f, .out_size = 1, ARGS2(1))
-KERNEL(bool_or, .fn = l_bool_or, .cost = .1f, .out_size = 1, ARGS2(1))
-KERNEL(bool_xor, .fn = l_bool_xor, .cost = .1f, .out_size = 1, ARGS2(1))
-KERNEL(bool_equal, .fn = l_bool_equal, .cost = .1f, .out_size = 1, ARGS2(1))
+KERNEL(bool_not, .fn = l_bool_not, .cost = .1f, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(1))
+KERNEL(bool_and, .fn = l_bool_and, .cost = .1f, .out_size = 1, .stream = STREAM_BLOCKS, ARGS2(1))
+KERNEL(bool_or, .fn = l_bool_or, .cost = .1f, .out_size = 1, .stream = STREAM_BLOCKS, ARGS2(1))
+KERNEL(bool_xor, .fn = l_bool_xor, .cost = .1f, .out_size = 1, .stream = STREAM_BLOCKS, ARGS2(1))
+KERNEL(bool_equal, .fn = l_bool_equal, .cost = .1f, .out_size = 1, .stream = STREAM_BLOCKS, ARGS2(1))
 
 /* ---- mask_where(x, mask, value): mask ? value : x, for any dtype of the width */
 #define WHERE_LOOP(X, V) IVDEP for (int64_t i = 0; i < n; i++) { U x = X, v = V; o[i] = m[i] ? v : x; }
@@ -190,6 +191,6 @@ KERNEL(bool_equal, .fn = l_bool_equal, .cost = .1f, .out_size = 1, ARGS2(1))
         else { int64_t k = s->step[2]; U c = *a; WHERE_LOOP(c, b[i * k]) } \
         return BURN_OK; \
     } \
-    KERNEL(mask_where_##W, .fn = l_mask_where_##W, .cost = .25f, .n_in = 3, .out_size = sizeof(T), \
+    KERNEL(mask_where_##W, .fn = l_mask_where_##W, .cost = .25f, .n_in = 3, .out_size = sizeof(T), .stream = STREAM_BLOCKS, \
            .in_size = {sizeof(T), 1, sizeof(T)})
 UINT_TYPES(MAKE_WHERE)

@@ -6,71 +6,98 @@
 
 #define IVDEP _Pragma("GCC ivdep")
 
-/* f32 by vectors. One copy of the expression, so that a long one costs code once: the choices inside are well
-   predicted. */
-#define F32_STEP(i, m, LOADS, EXPR) \
-    { \
-        LOADS; \
-        vf r = EXPR; \
-        if (m < VW) vf_store_n(o + i, r, m); \
-        else if (s->stream) vf_stream(o + i, r); \
-        else vf_store(o + i, r); \
-    }
-#define F32_LOAD(p, step, i, m) (!(step) ? bc(*(p)) : (m) >= VW ? vf_load((p) + (i)) : vf_load_n((p) + (i), m))
+/* m lanes at element i of f32 or of a half type, to floats and back; m >= VW is a whole vector */
+VINL vf elt_load(const void *p, int64_t i, int64_t m, int half) {
+    const float *f = (const float *)p + i;
+    const uint16_t *h = (const uint16_t *)p + i;
+    if (__builtin_expect(m >= VW, 1)) return !half ? vf_load(f) : half == DT_BF16 ? vf_load_bf16(h) : vf_load_f16(h);
+    return !half ? vf_load_n(f, m) : half == DT_BF16 ? vf_load_bf16_n(h, m) : vf_load_f16_n(h, m);
+}
+VINL void elt_store(void *p, int64_t i, int64_t m, int half, int stream, vf x) {
+    float *f = (float *)p + i;
+    uint16_t *h = (uint16_t *)p + i;
+    if (__builtin_expect(m < VW, 0)) {
+        if (!half) vf_store_n(f, x, m);
+        else if (half == DT_BF16) vf_store_bf16_n(h, x, m);
+        else vf_store_f16_n(h, x, m);
+    } else if (half) {
+        if (half == DT_BF16) vf_put_bf16(h, x, stream);
+        else vf_put_f16(h, x, stream);
+    } else if (stream) vf_stream(f, x);
+    else vf_store(f, x);
+}
+VINL vf elt_splat(const void *p, int half) {
+    const uint16_t *h = p;
+    return !half ? bc(*(const float *)p) : bc((half == DT_BF16 ? vf_load_bf16_n(h, 1) : vf_load_f16_n(h, 1))[0]);
+}
+
+/* f32 and the half types by vectors. One copy of the expression, so that a long one costs code once: the choices inside
+   are well predicted. Operands with step 0 come as vectors made before the loop. */
+#define F32_OUT(i, m, EXPR) { vf r = EXPR; elt_store(out, i, m, half, stream, r); }
+#define F32_IN(k, i, m) (b##k ? elt_load(b##k, i, m, half) : c##k)
+#define F32_EACH(...) \
+    void *const out = s->out; \
+    const int stream = s->stream; \
+    for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) { __VA_ARGS__ } \
+    if (stream) v_fence();
+#define F32_OPERAND(k) \
+    const void *const b##k = s->step[k] ? s->in[k] : NULL; \
+    const vf c##k = elt_splat(s->in[k], half);
 #define F32_UNARY(name, EXPR) F32_UNARY_WITH(name, , EXPR)
+#define F32_UNARY_LOOP(EXPR) \
+    const char *const a = s->in[0]; \
+    F32_EACH( \
+        if (VW == 16) v_prefetch(a + 4 * i + 2048); \
+        vf x = elt_load(a, i, m, half); \
+        F32_OUT(i, m, EXPR))
 #define F32_UNARY_WITH(name, SETUP, EXPR) \
     static int name(const elt_span *s) { \
-        const float *a = s->in[0]; \
-        float *o = s->out; \
+        const int half = s->half; \
         SETUP \
-        for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) { \
-            if (VW == 16) v_prefetch(a + i + 512); \
-            F32_STEP(i, m, vf x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m), EXPR) \
-        } \
-        if (s->stream) v_fence(); \
+        F32_UNARY_LOOP(EXPR) \
         return BURN_OK; \
     }
 /* FN works in place on several vectors at once: on MANY, or on one with a tail of it */
 #define MANY 3
 #define F32_UNARY_MANY(name, FN) \
     static int name(const elt_span *s) { \
-        const float *a = s->in[0]; \
-        float *o = s->out; \
+        const int half = s->half; \
+        void *const out = s->out; \
+        const void *const a = s->in[0]; \
+        const int stream = s->stream; \
         int64_t i = 0; \
         vf x[MANY]; \
         for (; i + MANY * VW <= s->n; i += MANY * VW) { \
-            _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) x[j] = vf_load(a + i + j * VW); \
+            _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) x[j] = elt_load(a, i + j * VW, VW, half); \
             FN(x, MANY); \
             _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) \
-                if (s->stream) vf_stream(o + i + j * VW, x[j]); \
-                else vf_store(o + i + j * VW, x[j]); \
+                elt_store(out, i + j * VW, VW, half, stream, x[j]); \
         } \
-        for (int64_t m = s->n - i; m > 0; i += VW, m -= VW) \
-            F32_STEP(i, m, *x = m >= VW ? vf_load(a + i) : vf_load_n(a + i, m); FN(x, 1), *x) \
-        if (s->stream) v_fence(); \
+        for (int64_t m = s->n - i; m > 0; i += VW, m -= VW) { \
+            *x = elt_load(a, i, m, half); \
+            FN(x, 1); \
+            elt_store(out, i, m, half, stream, *x); \
+        } \
+        if (stream) v_fence(); \
         return BURN_OK; \
     }
 #define F32_BINARY(name, EXPR) F32_BINARY_WITH(name, , EXPR)
 #define F32_BINARY_WITH(name, SETUP, EXPR) \
     static int name(const elt_span *s) { \
-        const float *a = s->in[0], *b = s->in[1]; \
-        float *o = s->out; \
-        int64_t sa = s->step[0], sb = s->step[1]; \
+        const int half = s->half; \
+        F32_OPERAND(0) \
+        F32_OPERAND(1) \
         SETUP \
-        for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
-            F32_STEP(i, m, vf x = F32_LOAD(a, sa, i, m); vf y = F32_LOAD(b, sb, i, m), EXPR) \
-        if (s->stream) v_fence(); \
+        F32_EACH(vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); F32_OUT(i, m, EXPR)) \
         return BURN_OK; \
     }
 #define F32_TERNARY(name, EXPR) \
     static int name(const elt_span *s) { \
-        const float *a = s->in[0], *b = s->in[1], *c = s->in[2]; \
-        float *o = s->out; \
-        int64_t sa = s->step[0], sb = s->step[1], sc = s->step[2]; \
-        for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) \
-            F32_STEP(i, m, vf x = F32_LOAD(a, sa, i, m); vf y = F32_LOAD(b, sb, i, m); \
-                     vf z = F32_LOAD(c, sc, i, m), EXPR) \
-        if (s->stream) v_fence(); \
+        const int half = s->half; \
+        F32_OPERAND(0) \
+        F32_OPERAND(1) \
+        F32_OPERAND(2) \
+        F32_EACH(vf x = F32_IN(0, i, m), y = F32_IN(1, i, m), z = F32_IN(2, i, m); F32_OUT(i, m, EXPR)) \
         return BURN_OK; \
     }
 /* Short expressions in hot ops: a loop for each kind of operand and store, tails by mask. */
@@ -81,7 +108,9 @@
     else if (sa) { vf c = bc(*b); F32_RUN(vf_load(a + i), c, STORE, EXPR) } \
     else { vf c = bc(*a); F32_RUN(c, vf_load(b + i), STORE, EXPR) }
 #define F32_HOT(name, EXPR) \
+    F32_BINARY(name##_half, EXPR) \
     static int name(const elt_span *s) { \
+        if (s->half) return name##_half(s); \
         const float *a = s->in[0], *b = s->in[1]; \
         float *o = s->out; \
         int64_t sa = s->step[0], sb = s->step[1], n = s->n, i = 0; \
@@ -136,30 +165,6 @@
             IVDEP for (int64_t i = 0; i < n; i++) { TI y = b[i]; o[i] = (TO)(EXPR); } \
         } \
         return BURN_OK; \
-    }
-/* The same, large results written around the caches: the expression must suit GCC vectors of T too. */
-#define BINARY_STREAM(name, T, EXPR) \
-    BINARY(name##_cached, T, T, EXPR) \
-    static int name(const elt_span *s) { \
-        typedef T vt __attribute__((vector_size(4 * VW))); \
-        typedef T vt_un __attribute__((vector_size(4 * VW), aligned(sizeof(T)), may_alias)); \
-        const int64_t lanes = sizeof(vt) / sizeof(T); \
-        const T *a = s->in[0], *b = s->in[1]; \
-        T *o = s->out; \
-        int64_t sa = s->step[0], sb = s->step[1], n = s->stream ? s->n / lanes * lanes : 0; \
-        if (!n) return name##_cached(s); \
-        vt ca = *a - (vt){0}, cb = *b - (vt){0}; \
-        for (int64_t i = 0; i < n; i += lanes) { \
-            vt x = sa ? (vt)*(const vt_un *)(a + i) : ca, y = sb ? (vt)*(const vt_un *)(b + i) : cb; \
-            vf_stream((float *)(o + i), (vf)(EXPR)); \
-        } \
-        v_fence(); \
-        elt_span t = *s; \
-        t.n -= n; \
-        t.out = o + n; \
-        t.in[0] = a + n * sa; \
-        t.in[1] = b + n * sb; \
-        return name##_cached(&t); \
     }
 /* Slow expressions: one loop for every kind of operand. */
 #define BINARY_SLOW(name, TI, TO, EXPR) BINARY_SLOW_WITH(name, TI, TO, , EXPR)

@@ -210,8 +210,11 @@ typedef struct {
     int wide;
     enum scatter_mode mode;
     int64_t k, w, inner, pitch, at, idx_row, idx_col;
+    int64_t first, end;               /* rows of out that this task writes, where a row has one index */
 } scatter_block;
 
+#define BITS_OF(U) __typeof__(__builtin_choose_expr(sizeof(U) == 8, (uint64_t)0, __builtin_choose_expr(sizeof(U) == 4, \
+    (uint32_t)0, __builtin_choose_expr(sizeof(U) == 2, (uint16_t)0, (uint8_t)0))))
 #define IS_NAN(v) ((v) != (v))
 #define U float
 #define T float
@@ -292,12 +295,36 @@ typedef struct {
     const void *idx;
     int64_t outer, n, inner, k, cols; /* columns a task */
     int64_t group;                    /* outer indices a task, where inner is 1 */
-    int dtype, size, wide, shared, failed;
+    int64_t ranges;                   /* tasks that share the rows of out among them, where a row has one index */
+    int dtype, size, wide, shared, failed, bad;
     enum scatter_mode mode;
 } scatter_job;
 
+/* The indices of a task are checked a slab at a time, just before they are used and while they are in the cache. */
+static void scatter_slabs(scatter_job *j, scatter_block *b, scatter_fn fn) {
+    if (j->shared) { /* checked already */
+        fn(b);
+        return;
+    }
+    const int64_t k = b->k, slab = i64_max(1, 4096 / b->w);
+    for (int64_t at = 0; at < k; at += slab) {
+        b->k = i64_min(slab, k - at);
+        int outside = 0;
+        if (b->inner == 1) outside = any_outside(b->idx, b->wide, b->at, b->at + b->k, j->n);
+        else for (int64_t r = 0; r < b->k; r++)
+            outside |= any_outside(b->idx, b->wide, b->at + r * b->inner, b->at + r * b->inner + b->w, j->n);
+        if (outside) {
+            mark_bad(&j->bad);
+            return;
+        }
+        fn(b);
+        b->at += b->k * b->idx_row;
+        b->values = (const char *)b->values + b->k * b->inner * j->size;
+    }
+}
+
 /* sums and products of half floats run in float, for all values of a result, and are rounded once */
-static int scatter_halves(const scatter_job *j, scatter_block *b, scatter_fn fn) {
+static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn) {
     size_t bytes = (size_t)(j->n * b->w) * 4;
     float *wide = rt->alloc(bytes);
     uint16_t *out = b->out;
@@ -312,7 +339,7 @@ static int scatter_halves(const scatter_job *j, scatter_block *b, scatter_fn fn)
     }
     b->out = wide;
     b->pitch = b->w;
-    fn(b);
+    scatter_slabs(j, b, fn);
     for (int64_t r = 0; r < j->n; r++) {
         for (int64_t c = 0; c < b->w; c += VW) {
             int64_t some = i64_min(VW, b->w - c);
@@ -327,7 +354,8 @@ static int scatter_halves(const scatter_job *j, scatter_block *b, scatter_fn fn)
 
 static void scatter_task(void *ctx, int64_t task) {
     scatter_job *j = ctx;
-    int64_t per = ceil_div(j->inner, j->cols), first = task / per * j->group, c0 = task % per * j->cols;
+    int64_t per = ceil_div(j->inner, j->cols), first = task / j->ranges / per * j->group;
+    int64_t c0 = task / j->ranges % per * j->cols, rows = ceil_div(j->n, j->ranges), row = task % j->ranges * rows;
     int half = j->dtype == DT_F16 || j->dtype == DT_BF16, moves = j->mode == SCATTER_ASSIGN;
     scatter_fn fn = moves ? ASSIGN_TYPES[j->size] : SCATTER_TYPES[j->dtype];
     for (int64_t o = first; o < i64_min(first + j->group, j->outer); o++) {
@@ -340,7 +368,9 @@ static void scatter_task(void *ctx, int64_t task) {
         b.at = j->shared ? 0 : o * j->k * j->inner + c0;
         b.idx_row = j->shared ? 1 : j->inner;
         b.idx_col = !j->shared;
-        if (!half || moves) fn(&b);
+        b.first = row;
+        b.end = row + rows;
+        if (!half || moves) scatter_slabs(j, &b, fn);
         else if (!scatter_halves(j, &b, fn)) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
     }
 }
@@ -350,7 +380,7 @@ static int scatter(void *out, const void *values, const void *idx, int dtype, in
                    int64_t outer, int64_t n, int64_t inner, int64_t k, enum scatter_mode mode, burn_args *a) {
     int64_t count = outer * k * inner;
     int bools = dtype == DT_BOOL || dtype == DT_BOOL_U8 || dtype == DT_BOOL_U32;
-    int status = check_indices(idx, wide, shared ? k : count, n, a);
+    int status = shared ? check_indices(idx, wide, k, n, a) : BURN_OK;
     if (status != BURN_OK || count == 0) return status;
     if (bools && mode == SCATTER_ADD) mode = SCATTER_MAX; /* or */
     if (bools && mode == SCATTER_MUL) mode = SCATTER_MIN; /* and */
@@ -362,6 +392,7 @@ static int scatter(void *out, const void *values, const void *idx, int dtype, in
                      .inner = inner,
                      .k = k,
                      .group = 1,
+                     .ranges = 1,
                      .dtype = dtype,
                      .size = DT_SIZE[dtype],
                      .wide = wide,
@@ -369,8 +400,18 @@ static int scatter(void *out, const void *values, const void *idx, int dtype, in
                      .mode = mode};
     int64_t line = 64 / j.size; /* tasks write to different cache lines */
     j.cols = outer >= 16 ? inner : i64_max(line, ceil_div(ceil_div(inner, 16), line) * line);
+    int half = dtype == DT_F16 || dtype == DT_BF16;
+    if (shared && inner > 1 && outer < 16 && !(half && mode != SCATTER_ASSIGN)) {
+        /* An element has one task, whichever it is, so the number of threads may choose: long pieces of rows, and rows
+           dealt out where those are too few. */
+        int64_t wanted = 4 * rt->threads(), across = i64_max(1, i64_min(inner * j.size / 2048, wanted));
+        j.cols = ceil_div(ceil_div(inner, across), line) * line;
+        j.ranges = i64_max(1, i64_min(n, wanted / (outer * ceil_div(inner, j.cols))));
+        if (k * j.ranges > count / 4) j.ranges = 1; /* each range reads all indices */
+    }
     if (inner == 1) j.cols = 1, j.group = i64_max(1, i64_min(ceil_div(outer, 2), CHUNK / i64_max(k, 1)));
-    rt_tasks(scatter_task, &j, ceil_div(outer, j.group) * ceil_div(inner, j.cols),
+    rt_tasks(scatter_task, &j, ceil_div(outer, j.group) * ceil_div(inner, j.cols) * j.ranges,
              (double)count * (shared ? 0.5 : 1.5));
+    if (j.bad) return report_outside(idx, wide, count, n, a);
     return j.failed ? rt_no_memory(a, n * j.cols * 4) : BURN_OK;
 }

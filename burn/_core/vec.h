@@ -294,10 +294,20 @@ VINL void v_narrow16(uint16_t *p, vi v) { for (int j = 0; j < VW; j++) p[j] = (u
 #endif
 
 VINL vf vf_load_bf16(const uint16_t *p) { return (vf)(v_widen16(p) << 16); }
-VINL void vf_store_bf16(uint16_t *p, vf x) {
-    vu u = (vu)x, r = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
-    v_narrow16(p, vi_sel(vf_unord(x, x), (vi)((u >> 16) | 0x40), (vi)r)); /* NaN stays NaN, quiet */
+VINL vi vf_to_bf16(vf x) { /* NaN stays NaN, quiet */
+    vu u = (vu)x, r = u + 0x7fff + ((u >> 16) & 1);
+    return (vi)((vu)vi_sel(vf_unord(x, x), (vi)(u | 0x400000), (vi)r) >> 16);
 }
+/* for numbers made from half floats or computed: their NaN are seen in the upper half. Few constants: registers are rare */
+VINL vi vf_to_bf16_fast(vf x) {
+    vi u = (vi)x, bias = 0x7fff - ((u << 15) >> 31);
+#if BURN_LEVEL == 4
+    return (vi)((vu)_mm512_mask_add_epi32((__m512i)u, vf_eq(x, x), (__m512i)u, (__m512i)bias) >> 16);
+#else
+    return (vi)((vu)(u + (bias & (vi)vf_eq(x, x))) >> 16);
+#endif
+}
+VINL void vf_store_bf16(uint16_t *p, vf x) { v_narrow16(p, vf_to_bf16(x)); }
 #if BURN_LEVEL == 4
 VINL vf vf_load_f16(const uint16_t *p) { return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
 VINL void vf_store_f16(uint16_t *p, vf x) { _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph((__m512)x, 8)); }
@@ -311,15 +321,37 @@ VINL vf vf_load_f16(const uint16_t *p) {
     r |= (e >= 0x0f800000) & 0x7f800000;                             /* inf and NaN */
     return (vf)(r | (h & 0x8000) << 16);
 }
-VINL void vf_store_f16(uint16_t *p, vf x) {
+VINL vi vf_to_f16(vf x) {
     vu u = (vu)x, a = u & 0x7fffffffu;
     vi normal = (vi)((a + 0xfff + ((a >> 13) & 1) - (112u << 23)) >> 13);
     vi small = (vi)((vf)a + 0.5f) - 0x3f000000;       /* the sum rounds at 2^-24, the denormal unit */
     vi large = vi_sel((vi)a > 0x7f800000, (vi)(0x7e00 | ((a >> 13) & 0x3ff)), (vi)(a & 0) + 0x7c00);
     vi r = vi_sel((vi)a < 0x38800000, small, normal);
     r = vi_sel((vi)a >= 0x47800000, large, r);
-    v_narrow16(p, r | (vi)((u >> 16) & 0x8000));
+    return r | (vi)((u >> 16) & 0x8000);
 }
+VINL void vf_store_f16(uint16_t *p, vf x) { v_narrow16(p, vf_to_f16(x)); }
+#endif
+
+/* where stream, around the caches (p aligned to 2 * VW bytes) */
+#if BURN_LEVEL == 4
+#define V_PUT(name, v) VINL void name(uint16_t *p, vf x, int stream) { \
+    if (stream) _mm256_stream_si256((__m256i *)p, v); \
+    else _mm256_storeu_si256((__m256i *)p, v); }
+V_PUT(vf_put_f16, _mm512_cvtps_ph((__m512)x, 8))
+V_PUT(vf_put_bf16, _mm512_cvtepi32_epi16((__m512i)vf_to_bf16_fast(x)))
+#elif BURN_LEVEL == 3
+#define V_PUT(name, v) VINL void name(uint16_t *p, vf x, int stream) { \
+    if (stream) _mm_stream_si128((__m128i *)p, v); \
+    else _mm_storeu_si128((__m128i *)p, v); }
+VINL __m128i v_narrow(vi v) {
+    return _mm_packus_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
+}
+V_PUT(vf_put_f16, _mm256_cvtps_ph((__m256)x, 8))
+V_PUT(vf_put_bf16, v_narrow(vf_to_bf16_fast(x)))
+#else
+VINL void vf_put_f16(uint16_t *p, vf x, int stream) { (void)stream; vf_store_f16(p, x); }
+VINL void vf_put_bf16(uint16_t *p, vf x, int stream) { (void)stream; v_narrow16(p, vf_to_bf16_fast(x)); }
 #endif
 VINL vf vf_load_bf16_n(const uint16_t *p, int64_t n) {
     uint16_t t[VW] = {0};
