@@ -29,7 +29,7 @@ def test_cases_on_an_emulated_gpu():
         )
         for chosen in SETS
     ]  # fmt: skip
-    for process in running:
-        out = process.communicate(timeout=1200)[0]
+    outs = [process.communicate(timeout=1200)[0] for process in running]
+    for process, out in zip(running, outs, strict=True):
         assert process.returncode == 0, out[-20000:]
         assert " passed" in out.splitlines()[-1] and "failed" not in out.splitlines()[-1]
