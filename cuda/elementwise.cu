@@ -134,6 +134,7 @@ BINARY(powi, INT, int_power(x, y))
 #if IS_INT
 OP(div, INT) CHECKED(div, y == 0, ERR_ZERO_DIV, 0, quotient(x, y))
 OP(remainder, INT) CHECKED(remainder, y == 0, ERR_ZERO_DIV, 0, remainder_of(x, y))
+OP(floordiv, INT) CHECKED(floordiv, y == 0, ERR_ZERO_DIV, 0, floor_quotient(x, y))
 OP(bitwise_left_shift, INT) CHECKED(bitwise_left_shift, negative(y), ERR_SHIFT, (i64)y, left_shift(x, y))
 OP(bitwise_right_shift, INT) CHECKED(bitwise_right_shift, negative(y), ERR_SHIFT, (i64)y, right_shift(x, y))
 #endif

@@ -260,6 +260,10 @@ INLINE C remainder_of(C x, C y) {
     C r = (C)(x % y);
     return r != 0 && negative((C)(r ^ y)) ? (C)(r + y) : r;
 }
+INLINE C floor_quotient(C x, C y) {
+    C d = quotient(x, y), r = (C)(N(x) - N(d) * N(y));
+    return y != 0 && r != 0 && negative((C)(r ^ y)) ? (C)(d - 1) : d;
+}
 // By the width or more: 0, or -1 for a negative number to the right.
 INLINE C left_shift(C x, C y) { return (u64)y < BITS ? (C)(N(x) << y) : C(0); }
 INLINE C right_shift(C x, C y) { return (u64)y < BITS ? (C)(x >> y) : negative(x) ? (C)-1 : C(0); }

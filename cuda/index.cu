@@ -7,6 +7,8 @@ OP(gather, ANY)
 OP(select, ANY)
 OP(scatter, ANY)
 OP(select_assign, ANY)
+OP(mask_counts, BOOL)
+OP(mask_places, BOOL)
 
 
 __device__ __forceinline__ i64 index_at(const void *idx, i32 wide, i64 i) {
@@ -317,3 +319,50 @@ KERNEL(select_assign_sorted, 256, (T *out, const T *values, const void *idx, con
     for (; place < end; place++) sum = combine(sum, up(values[order[place] * inner]), mode);
     *to = down<T>(sum);
 }
+
+// ---- where a mask is true: counts of blocks of 8192 elements (MASK_BLOCK in burn/_core/mask.h), 32 neighbours a thread; then,
+// with the sums of the counts, the coordinates of each true element
+#if IS_BOOL
+#define MASK_EACH 32
+#define MASK_BLOCK (256 * MASK_EACH)
+__device__ __forceinline__ int true_of(const T *mask, i64 first, i64 n) {
+    int count = 0;
+    for (int k = 0; k < MASK_EACH; k++) count += first + k < n && mask[first + k] != 0;
+    return count;
+}
+// the sum of the counts of the threads up to this one; the same in every block size of 256
+__device__ __forceinline__ int sum_up(int count, int *room) {
+    room[threadIdx.x] = count;
+    __syncthreads();
+    for (int step = 1; step < 256; step *= 2) {
+        int before = threadIdx.x >= step ? room[threadIdx.x - step] : 0;
+        __syncthreads();
+        room[threadIdx.x] += before;
+        __syncthreads();
+    }
+    return room[threadIdx.x];
+}
+KERNEL(mask_counts, 256, (i64 *out, const T *mask, i64 n)) {
+    __shared__ int room[256];
+    int sum = sum_up(true_of(mask, (i64)blockIdx.x * MASK_BLOCK + threadIdx.x * MASK_EACH, n), room);
+    if (threadIdx.x == 255) out[blockIdx.x] = sum;
+}
+struct MaskAxes { i64 place, axis; i64 rank, dims[8]; };
+KERNEL(mask_places, 256, (void *out, const T *mask, const i64 *ends, i64 n, i32 wide, MaskAxes axes)) {
+    __shared__ int room[256];
+    i64 first = (i64)blockIdx.x * MASK_BLOCK + threadIdx.x * MASK_EACH;
+    int count = true_of(mask, first, n), sum = sum_up(count, room);
+    i64 to = (blockIdx.x ? ends[blockIdx.x - 1] : 0) + sum - count;
+    for (int k = 0; k < MASK_EACH && first + k < n; k++) {
+        if (mask[first + k] == 0) continue;
+        i64 rest = first + k;
+        for (int axis = (int)axes.rank - 1; axis >= 0; axis--) {
+            i64 next = rest / axes.dims[axis], here = rest - next * axes.dims[axis], at = to * axes.place + axis * axes.axis;
+            if (wide) ((i64 *)out)[at] = here;
+            else ((i32 *)out)[at] = (i32)here;
+            rest = next;
+        }
+        to++;
+    }
+}
+#endif

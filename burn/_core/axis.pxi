@@ -183,3 +183,55 @@ def indexed(Op op, x, dim, indices):
     if a.node is not None:
         record(op, (a, at), out, axis)
     return out
+
+
+def written(Op op, Op step, x, dim, indices, values, int mode):
+    """A copy of x with values written, added, ... at positions of an axis by op, as one step of the tape; or None.
+
+    Indices have the shape of the values where the step's own name is that of the op, else one axis (slices).
+    """
+    cdef TensorBase a, at, v, out
+    cdef Storage held, held_too
+    cdef const burn_row *row
+    cdef burn_buf bi[2]
+    cdef burn_buf bo
+    cdef burn_args args
+    cdef int64_t ints[5]
+    cdef int axis, i
+    cdef bint slices = op.shape_rule == SHAPE_PICKED
+    if mode < 0 or type(x) is not tensor_type or type(indices) is not tensor_type or type(values) is not tensor_type:
+        return None
+    a = <TensorBase>x
+    at = <TensorBase>indices
+    v = <TensorBase>values
+    axis = axis_number(dim, a.ndim)
+    if (axis < 0 or not at.contig or not v.contig or (at.dtype != DT_I32 and at.dtype != DT_I64) or v.dtype != a.dtype
+            or at.dev != a.dev or v.dev != a.dev or v.ctx != a.ctx or at.ctx and at.ctx != a.ctx or v.ndim != a.ndim
+            or (a.st.flags | at.st.flags | v.st.flags) & ST_HOST or not can_move(a) or (slices and at.ndim != 1)):
+        return None
+    for i in range(a.ndim):
+        if i != axis and v.dims[i] != a.dims[i]:
+            return None
+    if at.dims[0] != v.dims[axis] if slices else not same_dims(at, v):
+        return None
+    row = find_row(op, a.dev, a.dtype)
+    if row == NULL:
+        return None
+    fold_axis(a, axis, ints)
+    ints[3] = v.dims[axis]
+    ints[4] = mode
+    out = tensor_empty(a.dims, a.ndim, a.dtype, a.dev, a.ctx)
+    move(op, out, 0, out.strides, a.dims, a.ndim, a, a.offset, a.strides)
+    held = v.st
+    held_too = at.st
+    fill_buf(&bi[0], v)
+    fill_buf(&bi[1], at)
+    fill_buf(&bo, out)
+    args.i = ints
+    args.n_in = 2
+    args.n_out = 1
+    if run_row(op, row, a.dev, &bo, bi, &args, axis):
+        return None
+    if a.node is not None or v.node is not None:
+        record(step, (a, v, at), out, (op.name, axis, mode))
+    return out

@@ -4,7 +4,7 @@
 
 One module made of parts, so that the fast path stays inside C:
 storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), axis.pxi (ops
-along an axis), views.pxi (ops that move elements), rule.pxi (gradient programs), tape.pxi (nodes, backward),
+along an axis), views.pxi, copies.pxi (ops that move elements), rule.pxi (gradient programs), tape.pxi (nodes, backward),
 checkpoint.pxi (values computed again), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
@@ -17,7 +17,7 @@ from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.mem cimport PyMem_Malloc, PyMem_Calloc, PyMem_Realloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, strcmp
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
 from abi cimport *
 
 cdef extern from "Python.h":
@@ -101,6 +101,7 @@ include "op.pxi"
 include "fast.pxi"
 include "axis.pxi"
 include "views.pxi"
+include "copies.pxi"
 include "rule.pxi"
 include "tape.pxi"
 include "checkpoint.pxi"

@@ -67,6 +67,10 @@ UINT_TYPES(MAKE_BY_WIDTH)
     T r_ = sizeof(T) == 8 ? (T)((uint64_t)(x) - (uint64_t)d_ * (uint64_t)(y)) \
                           : (T)((uint32_t)(x) - (uint32_t)d_ * (uint32_t)(y)); \
     (T)-1 < 0 && r_ != 0 && (T)(r_ ^ (y)) < 0 ? (T)(r_ + (y)) : r_; })
+#define FLOORDIV(S, T, x, y) ({ \
+    T d_ = DIV_##S(T, x, y); \
+    T r_ = (T)((uint64_t)(x) - (uint64_t)d_ * (uint64_t)(y)); \
+    (T)-1 < 0 && r_ != 0 && (T)(r_ ^ (y)) < 0 ? (T)(d_ - 1) : d_; })
 /* base ^ exponent by squaring, wrapping; a negative exponent leaves 0 but for the bases 1 and -1 */
 static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     if (is_signed && e < 0) return x == 1 ? 1 : x == (uint64_t)-1 ? (e & 1 ? x : 1) : 0;
@@ -84,6 +88,7 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     MAKE_FIND(find_negative_##S, T, (SIGNED && y < 0)) \
     BINARY(div_##S, T, T, DIV_##S(T, x, y)) \
     BINARY(remainder_##S, T, T, REM(S, T, x, y)) \
+    BINARY(floordiv_##S, T, T, FLOORDIV(S, T, x, y)) \
     BINARY(left_##S, U, U, y > TOP_BIT(T) ? 0 : (U)(x << (y & TOP_BIT(T)))) \
     BINARY(right_##S, T, T, (U)y <= TOP_BIT(T) ? x >> (y & TOP_BIT(T)) : SIGNED && x < 0 ? -1 : 0) \
     BINARY_SLOW(l_powi_##S, T, T, int_pow((uint64_t)x, (int64_t)y, SIGNED)) \
@@ -91,6 +96,10 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     static int l_remainder_##S(const elt_span *s) { \
         CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) \
         return remainder_##S(s); \
+    } \
+    static int l_floordiv_##S(const elt_span *s) { \
+        CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) \
+        return floordiv_##S(s); \
     } \
     static int l_bitwise_left_shift_##S(const elt_span *s) { \
         CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
@@ -120,6 +129,7 @@ INT_TYPES(MAKE_BY_TYPE)
 #define INT_BY_TYPE(X, ...) \
     X(abs, 1, .2f, __VA_ARGS__) X(sign, 1, .2f, __VA_ARGS__) X(max_pair, 2, .2f, __VA_ARGS__) \
     X(min_pair, 2, .2f, __VA_ARGS__) X(div, 2, 1.5f, __VA_ARGS__) X(remainder, 2, 2.f, __VA_ARGS__) \
+    X(floordiv, 2, 2.f, __VA_ARGS__) \
     X(bitwise_left_shift, 2, .4f, __VA_ARGS__) X(bitwise_right_shift, 2, .4f, __VA_ARGS__) \
     X(powi, 2, 5.f, __VA_ARGS__) X(clamp, 3, .4f, __VA_ARGS__)
 #define MAKE_INT_W(name, N, C, S, T, W) \

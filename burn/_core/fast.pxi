@@ -396,3 +396,20 @@ def converted(Op op, x, int dtype):
     if a.node is not None:
         record(op, (a,), out, <int>a.dtype, HOW_APPLY, (tensor_dims(out), NO_ARGS, NO_ARGS) if a.ctx == CTX_BALANCED else None)
     return out
+
+
+def clamp(Op op, x, low, high):
+    """The op on a tensor and two numbers in order, of which one may be None, or None where they do not fit."""
+    cdef double a, b
+    cdef int64_t whole
+    cdef bint floats
+    if type(x) is not tensor_type:
+        return None
+    floats = kind_of((<TensorBase>x).dtype) == KIND_FLOAT
+    if low is None:
+        low = -INFINITY if floats else None
+    if high is None:
+        high = INFINITY if floats else None
+    if not (read_number(low, DT_F64, &a, &whole) and read_number(high, DT_F64, &b, &whole)) or a > b:
+        return None
+    return mixed(op, x, low, high)

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Kernels that read and write through index tensors, on the middle axis of [outer, n, inner].
 
-The loops are in index.h and scatter_type.h.
+The loops are in index.h, scatter_type.h and mask.h.
 """
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
@@ -19,6 +19,12 @@ cdef extern from "index.h" nogil:
                     int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
     int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared,
                 int64_t outer, int64_t n, int64_t inner, int64_t k, scatter_mode mode, burn_args *a)
+
+
+cdef extern from "mask.h" nogil:
+    int mask_counts(const char *mask, int64_t *out, int64_t n)
+    int mask_places(const char *mask, const int64_t *ends, void *out, int wide, int64_t n,
+                    int64_t place, int64_t axis, int64_t rank, const int64_t *dims)
 
 
 cdef int gather_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
@@ -40,7 +46,17 @@ cdef int select_assign_fwd(const burn_buf *out, const burn_buf *values_idx, burn
                    a.i[0], a.i[1], a.i[2], a.i[3], <scatter_mode>a.i[4], a)
 
 
-cdef burn_row rows[64]
+cdef int mask_counts_fwd(const burn_buf *out, const burn_buf *mask, burn_args *a) noexcept nogil:
+    """How many elements of each block are true."""
+    return mask_counts(<const char *>mask.p, <int64_t *>out.p, mask.size)
+
+cdef int mask_places_fwd(const burn_buf *out, const burn_buf *mask_ends, burn_args *a) noexcept nogil:
+    """The coordinates of the true elements, with the sums of the counts."""
+    return mask_places(<const char *>mask_ends[0].p, <const int64_t *>mask_ends[1].p, out.p,
+                       out.dtype == DT_I64, mask_ends[0].size, a.i[0], a.i[1], a.i[2], a.i + 3)
+
+
+cdef burn_row rows[80]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -51,6 +67,10 @@ cdef int fill_table() except -1:
         rows[n + 2] = burn_row(name=b"scatter", dtype=dtype, flags=0, cost=1.0, fn=scatter_fwd)
         rows[n + 3] = burn_row(name=b"select_assign", dtype=dtype, flags=0, cost=0.5, fn=select_assign_fwd)
         n += 4
+    for dtype in (DT_BOOL, DT_BOOL_U8):
+        rows[n] = burn_row(name=b"mask_counts", dtype=dtype, flags=0, cost=0.1, fn=mask_counts_fwd)
+        rows[n + 1] = burn_row(name=b"mask_places", dtype=dtype, flags=0, cost=1.0, fn=mask_places_fwd)
+        n += 2
     _table.family = b"index"
     _table.level = LEVEL_NAME
     _table.n = n

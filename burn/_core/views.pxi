@@ -1,5 +1,4 @@
-# Compiled paths of ops that only move elements: views, and copies made of a few windows. None: what does not fit, for the
-# bridge, which says why or does it another way.
+# Compiled paths of views. None: what does not fit, for the bridge, which says why or does it another way.
 
 cdef TensorBase reshaped_value(TensorBase x, const int64_t *dims, int n):
     """x read with a shape of the same size, outside the graph: a view where the strides allow it, else a copy."""
@@ -353,242 +352,67 @@ def item(TensorBase x, key):
     return view_of(x, dims, strides, n, offset)
 
 
-# ---- copies made of windows
-
-cdef int move(Op op, TensorBase out, int64_t to, const int64_t *to_steps, const int64_t *dims, int ndim, TensorBase x,
-              int64_t at, const int64_t *steps) except -1:
-    """Copies a window of x to one of out; both are given by the place of their first element and by strides."""
-    cdef const burn_row *row = find_row(copy_op, out.dev, out.dtype)
-    cdef burn_buf bi, bo
-    cdef burn_args args
-    cdef int i
-    bo.size = 1
-    for i in range(ndim):
-        bo.size *= dims[i]
-    if bo.size == 0:
-        return 0
-    bi.p = storage_ptr(x.st) + at * DT_SIZE[x.dtype]
-    bo.p = storage_ptr(out.st) + to * DT_SIZE[x.dtype]
-    bi.shape = bo.shape = dims
-    bi.strides = steps
-    bo.strides = to_steps
-    bi.size = bo.size
-    bi.ndim = bo.ndim = ndim
-    bi.dtype = bo.dtype = x.dtype
-    bi.host = x.st.flags & ST_HOST
-    bo.host = 0
-    args.n_in = 1
-    args.n_out = 1
-    return run_row(op, row, out.dev, &bo, &bi, &args)
-
-
-cdef inline bint can_move(TensorBase x) except -1:
-    return find_row(copy_op, x.dev, x.dtype) != NULL
-
-
-def join(Op op, tensors, dim, bint stack=False):
-    """Tensors joined along an axis, or along a new one."""
-    cdef TensorBase first, t, out
-    cdef tuple ins
-    cdef int64_t dims[8]
+def split(Op op, x, size, dim):
+    """Windows of a size along an axis, the last one smaller."""
+    cdef TensorBase a
+    cdef int64_t starts[8]
     cdef int64_t steps[8]
-    cdef int64_t part[8]
-    cdef int64_t at = 0
-    cdef int i, k, axis, ndim, count
-    cdef bint tracked = False
-    if type(tensors) is not list and type(tensors) is not tuple:
+    cdef int64_t dims[8]
+    cdef int64_t count
+    cdef int i, at
+    cdef list out = []
+    if type(x) is not tensor_type or not small_int(size, &count):
         return None
-    ins = tuple(tensors)
-    count = len(ins)
-    if count == 0 or count > 60 or type(ins[0]) is not tensor_type:
+    a = <TensorBase>x
+    at = axis_number(dim, a.ndim)
+    if at < 0 or count < 1 or a.size == 0:
         return None
-    first = <TensorBase>ins[0]
-    ndim = first.ndim + stack
-    if ndim > 8:
-        return None
-    axis = axis_number(dim, ndim)
-    if axis < 0 or not can_move(first):
-        return None
-    for i in range(ndim):
-        if stack and i == axis:
-            dims[i] = 0
-        else:
-            dims[i] = first.dims[i - (stack and i > axis)]
-    dims[axis] = 0
-    for k in range(count):
-        if type(ins[k]) is not tensor_type:
-            return None
-        t = <TensorBase>ins[k]
-        if t.dtype != first.dtype or t.dev != first.dev or t.ctx != first.ctx or t.ndim != first.ndim:
-            return None
-        for i in range(t.ndim):
-            if t.dims[i] != first.dims[i] and (stack or i != axis):
-                return None
-        dims[axis] += 1 if stack else t.dims[axis]
-        tracked = tracked or t.node is not None
-    if tracked and stack:
-        return None
-    out = tensor_empty(dims, ndim, first.dtype, first.dev, first.ctx)
-    for k in range(count):
-        t = <TensorBase>ins[k]
-        for i in range(ndim):
-            if stack:
-                part[i] = 1 if i == axis else dims[i]
-                steps[i] = 0 if i == axis else t.strides[i - (i > axis)]
-            else:
-                part[i] = t.dims[i]
-                steps[i] = t.strides[i]
-        move(op, out, at, out.strides, part, ndim, t, t.offset, steps)
-        at += part[axis] * out.strides[axis]
-    if tracked:
-        record(op, ins, out, axis)
+    for i in range(a.ndim):
+        starts[i] = 0
+        steps[i] = 1
+        dims[i] = a.dims[i]
+    while starts[at] < a.dims[at]:
+        dims[at] = min(count, a.dims[at] - starts[at])
+        out.append(window(op, a, starts, steps, dims))
+        starts[at] += count
     return out
 
 
-def roll(Op op, x, shifts, axes):
-    """x turned along axes: a copy for each combination of the two parts of each axis."""
-    cdef TensorBase a, out
-    cdef int64_t by[8]
-    cdef int64_t where[8]
-    cdef int64_t total[8]
+def chunk(Op op, x, chunks, dim):
+    """At most `chunks` equal windows along an axis, the last one smaller."""
+    cdef TensorBase a
+    cdef int64_t count
+    cdef int at
+    if type(x) is not tensor_type or not small_int(chunks, &count) or count < 1:
+        return None
+    a = <TensorBase>x
+    at = axis_number(dim, a.ndim)
+    return None if at < 0 else split(op, x, max(1, (a.dims[at] + count - 1) // count), at)
+
+
+def parts(Op op, x, slices):
+    """Slices of step 1, an axis each from the first on; all axes stay."""
+    cdef TensorBase a
+    cdef int64_t starts[8]
+    cdef int64_t steps[8]
     cdef int64_t dims[8]
-    cdef int64_t at, to
-    cdef int i, n, corner
-    cdef bint still = True, skip
+    cdef int i
     if type(x) is not tensor_type:
         return None
     a = <TensorBase>x
-    n = read_ints(shifts, by)
-    if n < 0 or read_ints(axes, where) != n or a.size == 0 or not can_move(a):
+    if type(slices) is slice:
+        slices = (slices,)
+    if (type(slices) is not list and type(slices) is not tuple) or len(slices) > a.ndim or a.size == 0:
         return None
     for i in range(a.ndim):
-        total[i] = 0
-    for i in range(n):
-        if where[i] < -a.ndim or where[i] >= a.ndim:
+        starts[i] = 0
+        steps[i] = 1
+        dims[i] = a.dims[i]
+    i = 0
+    for k in slices:
+        if type(k) is not slice or not part_of(k, a.dims[i], &starts[i], &steps[i], &dims[i]) or steps[i] != 1 or dims[i] == 0:
             return None
-        if where[i] < 0:
-            where[i] += a.ndim
-        at = a.dims[where[i]]
-        total[where[i]] = (total[where[i]] + by[i] % at + at) % at
-    for i in range(a.ndim):
-        still = still and total[i] == 0
-    if still:
-        return x
-    out = tensor_empty(a.dims, a.ndim, a.dtype, a.dev, a.ctx)
-    for corner in range(1 << a.ndim):      # a bit an axis: its last elements, which come to the front
-        at = a.offset
-        to = 0
-        skip = False
-        for i in range(a.ndim):
-            if corner >> i & 1:
-                skip = skip or total[i] == 0
-                dims[i] = total[i]
-                at += (a.dims[i] - total[i]) * a.strides[i]
-            else:
-                dims[i] = a.dims[i] - total[i]
-                to += total[i] * out.strides[i]
-        if not skip:
-            move(op, out, to, out.strides, dims, a.ndim, a, at, a.strides)
-    if a.node is not None:
-        record(op, (a,), out, tuple_of(total, a.ndim))
-    return out
-
-
-def filled(Op op, shape, int dtype, int dev, int ctx, value):
-    """A fresh tensor of one number."""
-    cdef int64_t dims[8]
-    cdef int64_t word = 0, whole, one = 1
-    cdef double real
-    cdef int i, n = read_ints(shape, dims)
-    cdef const burn_row *row
-    cdef TensorBase out
-    cdef burn_buf bi, bo
-    cdef burn_args args
-    if n < 1 or not read_number(value, dtype, &real, &whole):
-        return None
-    for i in range(n):
-        if dims[i] < 0 or dims[i] > 1 << 40:
+        if (<slice>k).step is not None and k.step != 1:
             return None
-    row = find_row(op, dev, dtype)
-    if row == NULL or (memory_of[dev] != NULL and not row.flags & ROW_HOST):
-        return None
-    scalar_store(dtype, real, whole, &word)
-    count_of(dims, n)
-    out = tensor_empty(dims, n, dtype, dev, ctx)
-    number_buf(&bi, &word, &one, dtype)
-    fill_buf(&bo, out)
-    args.n_in = 1
-    args.n_out = 1
-    run_row(op, row, dev, &bo, &bi, &args)
-    return out
-
-
-def pad(Op op, x, padding, int mode, value):
-    """An untracked tensor within a frame of a number (mode 0), of its mirrored elements (1), or of its outermost (2)."""
-    cdef TensorBase a, out
-    cdef int64_t pair[8]
-    cdef int64_t before[8]
-    cdef int64_t after[8]
-    cdef int64_t dims[8]
-    cdef int64_t inner[8]
-    cdef int64_t sizes[8]
-    cdef int64_t still[8]
-    cdef int64_t steps[8]
-    cdef int64_t count, place, start, word = 0, whole = 0, base = 0
-    cdef double real = 0.0
-    cdef int i, axis, side, n, shift
-    cdef TensorBase one
-    if type(x) is not tensor_type or type(padding) is not list:
-        return None
-    a = <TensorBase>x
-    n = len(<list>padding)
-    shift = a.ndim - n
-    if a.node is not None or a.size == 0 or n < 1 or shift < 0 or kind_of(a.dtype) == KIND_BOOL or not can_move(a):
-        return None
-    for i in range(a.ndim):
-        before[i] = after[i] = still[i] = 0
-        if i >= shift:
-            if read_ints((<list>padding)[i - shift], pair) != 2:
-                return None
-            before[i] = pair[0]
-            after[i] = pair[1]
-        count = max(before[i], after[i])
-        if min(before[i], after[i]) < 0 or count > 1 << 40 or (mode == 1 and count >= a.dims[i] and count):
-            return None
-        dims[i] = a.dims[i] + before[i] + after[i]
-    if mode == 0:
-        if not read_number(value, a.dtype, &real, &whole):
-            return None
-        one = scalar_tensor(a.dtype, a.dev, CTX_PLAIN, real, whole)
-    out = tensor_empty(dims, a.ndim, a.dtype, a.dev, a.ctx)
-    for i in range(a.ndim):
-        inner[i] = before[i]
-        sizes[i] = a.dims[i]
-        base += before[i] * out.strides[i]
-    move(op, out, base, out.strides, a.dims, a.ndim, a, a.offset, a.strides)
-    for axis in range(a.ndim):              # later axes come last, and their borders include the corners
-        for side in range(2):
-            count = after[axis] if side else before[axis]
-            if count == 0:
-                continue
-            place = before[axis] + a.dims[axis] if side else 0
-            base = 0
-            for i in range(a.ndim):
-                steps[i] = out.strides[i]
-                if i != axis:
-                    base += inner[i] * out.strides[i]
-            sizes[axis] = count
-            if mode == 0:
-                move(op, out, base + place * out.strides[axis], out.strides, sizes, a.ndim, one, 0, still)
-                continue
-            if mode == 1:
-                start = place - 2 if side else 2 * before[axis]
-                steps[axis] = -out.strides[axis]
-            else:
-                start = place - 1 if side else before[axis]
-                steps[axis] = 0
-            move(op, out, base + place * out.strides[axis], out.strides, sizes, a.ndim, out,
-                 base + start * out.strides[axis], steps)
-        sizes[axis] = dims[axis]
-        inner[axis] = 0
-    return out
+        i += 1
+    return window(op, a, starts, steps, dims)

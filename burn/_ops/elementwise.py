@@ -122,10 +122,11 @@ def numbered(name):
         out = core.numbered(op, x, numbers)
         if out is not None:
             return out
-        check_kind(caller, check_tensor(caller, x), FLOAT)
+        check_kind(caller, check_tensor(caller, x, "tensor"), FLOAT, "tensor")
         floats = (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
         return op.apply((x,), x._dims, x._dtype, (), floats, floats)
 
+    run.op = op
     return run
 
 
@@ -140,6 +141,7 @@ sub = binary("sub", NUMERIC, ("g", "-g"))
 mul = binary("mul", NUMERIC, ("g * rhs", "g * lhs"))
 div = binary("div", NUMERIC, ("g / rhs", "-(g * out / rhs)"))
 remainder = binary("remainder", NUMERIC, ("g", "-(g * floor(lhs / rhs))"))
+floordiv = binary("floordiv", INT)
 powf = binary(
     "powf",
     FLOAT,
@@ -189,6 +191,7 @@ sub_scalar = scalar("sub_scalar", "sub", "g")
 mul_scalar = scalar("mul_scalar", "mul", "g * s")
 div_scalar = scalar("div_scalar", "div", "g / s")
 remainder_scalar = scalar("remainder_scalar", "remainder", "g")
+floordiv_scalar = scalar("floordiv_scalar", "floordiv")
 fmod_scalar = scalar("fmod_scalar", "fmod", "g")
 sub_scalar_left = scalar("sub_scalar_left", "sub", "-g", side=-1)
 div_scalar_left = scalar("div_scalar_left", "div", "-(g * out / x)", side=-1)
@@ -329,8 +332,8 @@ def mask_fill(x, mask, value, name="mask_fill"):
 
 def clamp(x, low=OPEN, high=OPEN, name="clamp"):
     """x limited to low..high; NaN stays NaN. OPEN is no limit."""
-    if (type(low) is type(high) is float and low <= high) or (type(low) is type(high) is int and low <= high):
-        out = core.mixed(_clamp, x, low, high)
+    if low is not None and high is not None:
+        out = core.clamp(_clamp, x, None if low is OPEN else low, None if high is OPEN else high)
         if out is not None:
             return out
     check_kind(name, check_tensor(name, x), NUMERIC)
@@ -356,8 +359,10 @@ _EXACT = (1.0, 2.0, -1.0, -2.0)
 
 def powf_scalar(x, exponent, argument="value"):
     """x to a power; whole exponents take the exact forms."""
-    if type(exponent) is float and exponent not in _EXACT:
-        out = core.numbered(_powf_scalar, x, (exponent,))
+    if type(exponent) in (int, float) and isinstance(x, core.TensorBase) and x._kind == FLOAT:
+        if exponent == 2:
+            return mul.two(x, x)
+        out = None if exponent in _EXACT else core.numbered(_powf_scalar, x, (exponent,))
         if out is not None:
             return out
     check_kind("powf_scalar", check_tensor("powf_scalar", x), FLOAT)

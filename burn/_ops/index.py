@@ -5,20 +5,29 @@ import math
 
 from burn._core import core
 from burn._ops.elementwise import cast, mask_fill, mask_where
-from burn._ops.movement import _copy, arange, contiguous, copied, reshape, slice_view, zeros
-from burn._ops.reduce import fold
-from burn._ops.registry import ANY, INT, check_kind, check_same, check_tensor, define
+from burn._ops.movement import _copy, arange, contiguous, copied, full_like_shape, reshape, slice_view, zeros
+from burn._ops.reduce import _index_dtypes, extremum, fold
+from burn._ops.registry import ANY, BOOL, FLOAT, INT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
-from burn.errors import ArgumentError, DeviceError, DTypeError, ShapeError
+from burn._ops.scan import cumsum
+from burn.errors import ArgumentError, DeviceError, DTypeError, OutOfBoundsError, ShapeError
 from burn.tensor.dtype import DType
 
 _gather = define("gather", "index", kinds=ANY, n_in=2, attrs=("dim",), shape="indices")
 _select = define("select", "index", kinds=ANY, n_in=2, attrs=("dim",), shape="picked")
 _scatter = define("scatter", "index", kinds=ANY, n_in=2, cuts_graph=True)
-_select_assign = define("select_assign", "index", kinds=ANY, n_in=2, cuts_graph=True)
+_select_assign = define("select_assign", "index", kinds=ANY, n_in=2, cuts_graph=True, shape="picked")
+_mask_counts = define("mask_counts", "index", kinds=BOOL, cuts_graph=True)
+_mask_places = define("mask_places", "index", kinds=BOOL, n_in=2, cuts_graph=True)
 # The steps that the tape sees: the kernels above write into a copy of the target.
 _scatter_step = define("scatter_step", "index", kinds=ANY, n_in=3, attrs=("kind", "dim", "update"))
 MODES = {"Assign": 0, "Add": 1, "Mul": 2, "Min": 3, "Max": 4}
+
+
+def mode_of(update):
+    """The number of an update, given by its name or as an IndexingUpdateOp; -1 for anything else."""
+    word = update if type(update) is str else getattr(update, "name", None)
+    return MODES.get(word, -1) if type(word) is str else -1
 
 
 def check_indices(op, x, indices, name="indices"):
@@ -116,6 +125,55 @@ def _cells(op, x, indices):
     return indices, depth
 
 
+_MASK_BLOCK = 8192  # as in the kernels
+
+
+def places(mask, by_axis=False, dtype=None):
+    """Coordinates of the true elements in row-major order, outside the graph: [n, rank], or [rank, n] where by_axis."""
+    raw, wanted = _index_dtypes(mask) if dtype is None else (dtype, dtype)
+    dims, rank = mask._dims, mask.ndim
+    if not mask._size:
+        return zeros((rank, 0) if by_axis else (0, rank), wanted.code, mask._slot)
+    mask = contiguous(cast(core.alias(mask, 0), DType.Bool))
+    blocks = -(-mask._size // _MASK_BLOCK)
+    ends = cumsum(_mask_counts.apply((mask,), (blocks,), DType.I64.code), 0)
+    n = slice_view(ends, [blocks - 1], [1], [1]).item()
+    ints = (1, n, rank, *dims) if by_axis else (rank, 1, rank, *dims)
+    shape = (rank, n) if by_axis else (n, rank)
+    if not n:
+        return zeros(shape, wanted.code, mask._slot)
+    return cast(_mask_places.apply((mask, ends), shape, raw.code, ints), wanted)
+
+
+def true_positions(mask):
+    """Flat positions of the true elements."""
+    found = places(reshape(mask, (mask._size,)), False, DType.I32 if mask._size < 1 << 31 else DType.I64)
+    return reshape(found, (found._size,))
+
+
+def hot(op, x, classes, axis, off, on):
+    """One number everywhere but, along a new axis, at the class that each value names: another one there.
+
+    off and on are given as (float, int).
+    """
+    low, high = (extremum(w, x, None).item() for w in ("min", "max")) if x._size else (0, 0)
+    if classes < 2 or not (low > -classes - 1 and high < classes) or (x._kind != FLOAT and low < -classes):
+        low, high = (low, high) if x._size else ("-", "-")
+        raise OutOfBoundsError(
+            f"[{op}] 'num_classes' must be at least 2, and values lie in {-classes}..{classes - 1} (negatives count from the "
+            f"last class), got {classes} for values {low}..{high}"
+        )
+    shape = (*x._dims[:axis], classes, *x._dims[axis:])
+    out = full_like_shape(shape, x._dtype, x._slot, x._ctx, off)
+    if not x._size:
+        return out
+    at = cast(core.alias(contiguous(x), 0), DType.I64)
+    if low < 0:
+        at = at.remainder(classes)
+    at = reshape(at, (*x._dims[:axis], 1, *x._dims[axis:]))
+    return scatter_into(out, axis, at, full_like_shape(at._dims, x._dtype, x._slot, 0, on), 0)
+
+
 def _numbers(op, indices, sizes):
     """The row-major number of the cell that each tuple of indices names among axes of the given sizes.
 
@@ -157,10 +215,9 @@ def scatter_nd(x, indices, values, update):
 
 
 def _scattered(name, write, x, axis, indices, values, update):
-    word = update if isinstance(update, str) else getattr(update, "name", update)
-    if word not in MODES:
+    mode = mode_of(update)
+    if mode < 0:
         raise ArgumentError(f"[{name}] 'update' must be one of {', '.join(MODES)}, got {update!r}")
-    mode = MODES[word]
     out = write(_fresh_copy(x, values), axis, contiguous(indices), values, mode)
     _scatter_step.record((x, values, indices), out, (name, axis, mode))
     return out

@@ -3,7 +3,6 @@
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.registry import BOOL, FLOAT, INT, OPS, check_tensor, define, is_number
-from burn.errors import DivisionByZeroError
 
 _SYMBOLS = {
     "truediv": "/",
@@ -45,25 +44,13 @@ def _floordiv(op, x, y):
     first = x if _is_tensor(x) else y
     if first._kind == FLOAT:
         return ew.floor(ew.div(x, y))
-    x, y = _as_tensors("floordiv", x, y)
-    before = core.set_blame(_divisor_of_zero)  # of a device that finds it later
-    try:
-        return ew.div(ew.sub(x, ew.remainder(x, y)), y)  # exact: what is left of the remainder is divisible
-    except DivisionByZeroError as e:
-        raise DivisionByZeroError(str(e).replace("[remainder]", "[floordiv]")) from None
-    finally:
-        core.set_blame(before)
-
-
-def _divisor_of_zero(code, position, value, size):
-    return DivisionByZeroError(
-        f"[floordiv] 'other' must not be 0 for Int tensors, got 0 at flat position {position}; mask those values or use a "
-        "Float tensor"
-    )
+    return ew.floordiv(*_as_tensors("floordiv", x, y))
 
 
 def _pow(op, x, y):
     if _is_tensor(x) and not _is_tensor(y):
+        if x._kind == FLOAT and type(y) in (int, float):
+            return ew.powf_scalar(x, y)
         return x.powi(y) if x._kind == INT else x.powf(y)
     x, y = _as_tensors("pow", x, y)
     return x.powi(y) if x._kind == INT else x.powf(y.cast(x.dtype) if y._kind == INT else y)
@@ -91,7 +78,7 @@ _div_float = define("truediv", "elementwise", kernel="div", kinds=FLOAT, n_in=2,
 _div_float.rule = ew.div.rule
 core.set_slot("truediv", _div_float, {FLOAT: ew.div})
 for _slot, _bridge, _by_kind in (
-    ("floordiv", _floordiv, None),
+    ("floordiv", _floordiv, {INT: ew.floordiv}),
     ("pow", _pow, {FLOAT: ew.powf, INT: ew.powi}),
     ("and", _kind_of_first("and"), {INT: OPS["bitwise_and"], BOOL: ew.bool_and}),
     ("or", _kind_of_first("or"), {INT: OPS["bitwise_or"], BOOL: ew.bool_or}),

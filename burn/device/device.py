@@ -58,6 +58,13 @@ class GradientCheckpointingStrategy:
     Balanced = "Balanced"
 
 
+def settings_in_use(slot):
+    """The default dtypes of a device's slot, which they no longer change: a tensor follows them."""
+    box = _BY_SLOT[slot].box
+    box.fixed = True
+    return box.value
+
+
 class Device:
     """Where tensors live and who computes on them. Mirrors `burn::tensor::Device`.
 
@@ -186,9 +193,7 @@ class Device:
         self._entry.box.configure(self, DeviceConfig.of(config))
 
     def _lock_settings(self):
-        box = self._entry.box
-        box.fixed = True
-        return box.value
+        return settings_in_use(self._slot)
 
     def supports_dtype(self, dtype):
         """Whether this device stores and computes a dtype; bool(u8) and bool(u32) are stores of files and host data alone.

@@ -6,6 +6,8 @@ from burn._arguments import shown
 from burn._core import core
 from burn._ops import movement, random
 from burn._ops.registry import int_range, number
+from burn.device import Device
+from burn.device.device import settings_in_use
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, NumberOverflowError, ShapeError
 from burn.tensor._options import are_options, options, shape_of
 from burn.tensor.data import TensorData, array_of, checked_convert
@@ -90,7 +92,8 @@ class CreationMethods:
             DTypeError: a dtype of another kind.
         """
         device, dtype = options(device, dtype, kind, "empty")
-        return core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
+        out = core.fresh(shape, dtype.code, device._slot, device._ctx)
+        return out if out is not None else core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
 
     @classmethod
     def zeros(cls, shape, device=None, *, kind=None, dtype=None):
@@ -133,7 +136,7 @@ class CreationMethods:
 
     def full_like(self, fill_value):
         """One number in this shape, dtype and device. Mirrors `Tensor::full_like`."""
-        out = core.filled(movement._fill, self._dims, self._dtype, self._slot, self._ctx, fill_value)
+        out = core.filled_like(movement._fill, self, fill_value)
         if out is not None:
             return out
         value = number("full_like", self, fill_value, "fill_value")
@@ -161,6 +164,11 @@ class CreationMethods:
         >>> Tensor.arange(2, 8, step=2).numpy().tolist()
         [2, 4, 6]
         """
+        if type(start) is type(end) is type(step) is int and 0 < step and type(device) is Device and dtype is None:
+            code = settings_in_use(device._slot).int_dtype.code
+            out = core.counted(movement._arange, start, end, step, code, device._slot, device._ctx)
+            if out is not None:
+                return out
         if isinstance(start, range):
             if device is None and are_options(end):
                 device = end

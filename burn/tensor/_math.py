@@ -166,6 +166,8 @@ class MathMethods:
     def powi(self, other):
         """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`."""
         if not isinstance(other, MathMethods):
+            if type(other) is int and self._kind == FLOAT:
+                return ew.powf_scalar(self, other)
             return _powi_scalar(self, other, "other")
         if self._kind == FLOAT:
             return self.powf(other.cast(self.dtype) if other._kind == INT else other)

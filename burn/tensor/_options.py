@@ -3,13 +3,17 @@
 import dataclasses
 
 from burn.device import Device
+from burn.device.device import settings_in_use
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
-from burn.tensor.dtype import DType, Float, Kind
+from burn.tensor.dtype import DType, Float, Int, Kind
 from burn.tensor.shape import as_shape
 
 __all__ = ["TensorCreationOptions", "are_options", "options", "shape_of"]
 
-_DEFAULTS = {Kind.Float: "float_dtype", Kind.Int: "int_dtype", Kind.Bool: "bool_dtype"}
+
+def _default(settings, kind):
+    """The default dtype of a kind."""
+    return settings.float_dtype if kind is Float else settings.int_dtype if kind is Int else settings.bool_dtype
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +105,7 @@ def options(device, dtype, kind, op, default=Float):
         kind: the kind that the tensor must have; None where it follows from the dtype, and is `default` without one.
     """
     if type(device) is Device and dtype is None and type(kind) is Kind:
-        return device, getattr(device._lock_settings(), _DEFAULTS[kind])
+        return device, _default(settings_in_use(device._slot), kind)
     if kind is not None and not isinstance(kind, Kind):
         raise ArgumentTypeError(f"[{op}] 'kind' must be Float, Int or Bool, got {kind!r}")
     given = TensorCreationOptions.of(device, op)
@@ -113,7 +117,7 @@ def options(device, dtype, kind, op, default=Float):
     settings = given.device._lock_settings()
     if wanted is None:
         kind = default if kind is None else kind
-        return given.device, getattr(settings, _DEFAULTS[kind])
+        return given.device, _default(settings, kind)
     if kind not in (None, wanted.kind):
         raise DTypeError(
             f"[{op}] 'dtype' must be of kind {kind.name}, got {wanted} of kind {wanted.kind.name}; cast() the result"

@@ -185,6 +185,9 @@ def _outside(op, rows, cols, offset, slot, ctx, compare):
 
 
 def _triangle(op, x, diagonal, upper):
+    out = core.triangle(mv._triu if upper else mv._tril, x, diagonal, upper)
+    if out is not None:
+        return out
     check_kind(op, x, NUMERIC)
     if x.ndim < 2:
         raise ShapeError(f"[{op}] 'self' must have at least 2 axes, got shape {x.dims()}")

@@ -1,14 +1,11 @@
 """Shape, joining and indexing methods of Tensor."""
 
-import numpy as np
-
 from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
 from burn._ops.registry import BOOL, INT, check_device, check_kind, check_same, check_tensor
 from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 from burn.tensor._indexing import get_item, set_item
-from burn.tensor.dtype import DType
 from burn.tensor.shape import axis_of, int_of, ints_of
 
 
@@ -58,7 +55,8 @@ class ShapingMethods:
     @property
     def T(self):
         """The last two axes exchanged."""
-        return self.transpose()
+        out = core.swap(mv._permute, self, -2, -1)
+        return self.transpose() if out is None else out
 
     def swap_dims(self, dim1, dim2):
         """Two axes exchanged (a view). Mirrors `Tensor::swap_dims`."""
@@ -126,7 +124,9 @@ class ShapingMethods:
         """Leading axes of size 1 added up to a rank. Mirrors `Tensor::unsqueeze`."""
         if int_of("unsqueeze", "rank", rank) < self.ndim:
             raise ShapeError(f"[unsqueeze] 'rank' must be at least {self.ndim}, the rank of the tensor, got {rank}")
-        return mv.reshape(self, (*(1,) * (rank - self.ndim), *self._dims))
+        dims = (*(1,) * (rank - self.ndim), *self._dims)
+        out = core.reshape(mv._reshape, self, dims)
+        return mv.reshape(self, dims) if out is None else out
 
     def unsqueeze_dim(self, dim):
         """An axis of size 1 inserted at dim; -1 appends. Mirrors `Tensor::unsqueeze_dim`."""
@@ -177,6 +177,9 @@ class ShapingMethods:
         sizes = ints_of("repeat", "sizes", sizes)
         if len(sizes) > self.ndim or any(k < 0 for k in sizes):
             raise ShapeError(f"[repeat] 'sizes' must hold at most {self.ndim} non-negative counts, got {sizes}")
+        out = core.repeat(mv._expand, self, sizes)
+        if out is not None:
+            return out
         return mv.repeat(self, sizes + [1] * (self.ndim - len(sizes)))
 
     def contiguous(self):
@@ -225,6 +228,9 @@ class ShapingMethods:
 
     def split(self, split_size, dim):
         """Pieces of split_size along an axis, the last one smaller. Mirrors `Tensor::split`."""
+        out = core.split(mv._slice, self, split_size, dim)
+        if out is not None:
+            return out
         a = axis_of(dim, self.ndim, "split")
         n, split_size = self._dims[a], int_of("split", "split_size", split_size)
         if split_size < 1 and n:
@@ -248,6 +254,9 @@ class ShapingMethods:
 
     def chunk(self, chunks, dim):
         """At most `chunks` equal pieces along an axis, the last one smaller. Mirrors `Tensor::chunk`."""
+        out = core.chunk(mv._slice, self, chunks, dim)
+        if out is not None:
+            return out
         a = axis_of(dim, self.ndim, "chunk")
         if int_of("chunk", "chunks", chunks) < 1:
             raise ShapeError(f"[chunk] 'chunks' must be at least 1, got {chunks}")
@@ -268,6 +277,9 @@ class ShapingMethods:
 
     def select_assign(self, dim, indices, values, update):
         """self with slices written or combined at positions of an axis. Mirrors `Tensor::select_assign`."""
+        out = core.written(ix._select_assign, ix._scatter_step, self, dim, indices, values, ix.mode_of(update))
+        if out is not None:
+            return out
         return ix.select_assign(self, axis_of(dim, self.ndim, "select_assign"), indices, values, update)
 
     def gather(self, dim, indices):
@@ -279,6 +291,9 @@ class ShapingMethods:
 
     def scatter(self, dim, indices, values, update):
         """self with values written or combined at indices along an axis. Mirrors `Tensor::scatter`."""
+        out = core.written(ix._scatter, ix._scatter_step, self, dim, indices, values, ix.mode_of(update))
+        if out is not None:
+            return out
         return ix.scatter(self, axis_of(dim, self.ndim, "scatter"), indices, values, update)
 
     def take(self, dim, indices):
@@ -294,8 +309,7 @@ class ShapingMethods:
         check_device("mask_select", self, mask, "mask")
         if mask._dims != self._dims:
             raise ShapeError(f"[mask_select] 'mask' must have shape {self.dims()}, got {mask.dims()}")
-        positions = type(self).from_data(np.flatnonzero(mask.numpy()), self.device.inner(), DType.I64)
-        return ix.select(mv.reshape(self, (self._size,)), 0, positions)
+        return ix.select(mv.reshape(self, (self._size,)), 0, ix.true_positions(mask))
 
     # Slicing
 

@@ -1,13 +1,10 @@
 """Methods of Tensor that take and write parts by Burn's slices and by tuples of indices."""
 
-import numpy as np
-
+from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
-from burn._ops.elementwise import cast, mask_where
 from burn._ops.registry import BOOL, NUMERIC, check_kind, check_same, check_tensor, number
 from burn.errors import OutOfBoundsError, ShapeError
-from burn.tensor.dtype import DType
 from burn.tensor.indexing import Slice, windows_of
 from burn.tensor.shape import axis_of, int_of
 
@@ -28,7 +25,8 @@ class SlicingMethods:
         >>> Tensor.arange(0, 10).slice(s[2:8:-2]).tolist()
         [7, 5, 3]
         """
-        return mv.slice_view(self, *windows_of("slice", slices, self._dims))
+        out = core.parts(mv._slice, self, slices)
+        return mv.slice_view(self, *windows_of("slice", slices, self._dims)) if out is None else out
 
     def slice_assign(self, slices, values):
         """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`."""
@@ -104,13 +102,14 @@ class SlicingMethods:
     def argwhere(self):
         """Where a Bool tensor is true: an Int tensor [n, rank], in row-major order. Mirrors `Tensor::argwhere`."""
         check_kind("argwhere", self, BOOL)
-        return _ints(self, np.stack(_places(self.numpy()), 1))
+        return ix.places(self)
 
     def nonzero(self):
         """Where a Bool tensor is true: an Int vector an axis; an empty list if it is nowhere. Mirrors `Tensor::nonzero`."""
         check_kind("nonzero", self, BOOL)
-        found = _places(self.numpy())
-        return [_ints(self, positions) for positions in found] if found[0].size else []
+        found = ix.places(self, by_axis=True)
+        n = found._dims[1]
+        return [mv.reshape(found.narrow(0, axis, 1), (n,)) for axis in range(self.ndim)] if n else []
 
     async def argwhere_async(self):
         """`argwhere` as a coroutine. Mirrors `Tensor::argwhere_async`."""
@@ -133,19 +132,15 @@ class SlicingMethods:
         >>> Tensor([0, -1]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
         """
-        return cast(_hot("one_hot", self, num_classes, self.ndim), self.dtype)
+        check_kind("one_hot", self, NUMERIC)
+        return ix.hot("one_hot", self, int_of("one_hot", "num_classes", num_classes), self.ndim, (0.0, 0), (1.0, 1))
 
     def one_hot_fill(self, num_classes, on_value, off_value, axis):
         """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`."""
         a = axis_of(axis, self.ndim + 1, "one_hot_fill", "axis")
         check_kind("one_hot_fill", self, NUMERIC)
         on, off = (number("one_hot_fill", self, v, n) for v, n in ((on_value, "on_value"), (off_value, "off_value")))
-        hot = _hot("one_hot_fill", self, num_classes, a)
-        return mask_where(
-            mv.full_like_shape((1,) * hot.ndim, self._dtype, self._slot, self._ctx, off),
-            hot,
-            mv.full_like_shape((1,) * hot.ndim, self._dtype, self._slot, 0, on),
-        )
+        return ix.hot("one_hot_fill", self, int_of("one_hot_fill", "num_classes", num_classes), a, off, on)
 
 
 class DimIter:
@@ -175,38 +170,3 @@ class DimIter:
 
     def __len__(self):
         return self._end - self._at
-
-
-def _places(mask):
-    """Where a mask is true: the positions along each axis."""
-    at = np.flatnonzero(mask)
-    if mask.size < 1 << 31:
-        at = at.astype(np.int32)
-    places = []
-    for n in reversed(mask.shape[1:]):
-        outer = at // max(n, 1)
-        places.append(at - outer * n)
-        at = outer
-    return [at, *reversed(places)]
-
-
-def _ints(x, positions):
-    device = x.device.inner()
-    return type(x).from_data(positions, device, device._lock_settings().int_dtype)
-
-
-def _hot(op, x, num_classes, axis):
-    """Bool: whether each class, on a new axis, is the value."""
-    check_kind(op, x, NUMERIC)
-    n = int_of(op, "num_classes", num_classes)
-    host = x.numpy()
-    whole = np.trunc(host.astype(np.float64)) if x.dtype.is_float else host
-    if n < 2 or not (np.all(whole >= -n) and np.all(whole < n)):
-        raise OutOfBoundsError(
-            f"[{op}] 'num_classes' must be at least 2, and values lie in {-n}..{n - 1} (negatives count from the last "
-            f"class), got {n} for values {host.min() if host.size else '-'}..{host.max() if host.size else '-'}"
-        )
-    shape = [1] * (x.ndim + 1)
-    shape[axis] = n
-    classes = mv.reshape(mv.arange(0, n, 1, DType.I64.code, x._slot, 0), shape)
-    return cast(x, DType.I64).remainder(n).unsqueeze_dim(axis).equal(classes)

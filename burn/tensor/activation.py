@@ -50,8 +50,7 @@ DEFAULT_SOFTPLUS_THRESHOLD = 20.0  # of softplus: beta x above it is as good as 
 
 def _numbers(op, tensor, **values):
     """The numbers of an activation as floats."""
-    _float(op, tensor)
-    return [number(op, tensor, v, name)[0] for name, v in values.items()]
+    return [v if type(v) is float else number(op, _float(op, tensor), v, name)[0] for name, v in values.items()]
 
 
 def _float(op, tensor):
@@ -171,7 +170,7 @@ def hardtanh(tensor, min_val, max_val):
     Raises:
         ArgumentError: min_val above max_val.
     """
-    low, high = _numbers("hardtanh", tensor, min_val=min_val, max_val=max_val)
+    low, high = _numbers("hardtanh", _float("hardtanh", tensor), min_val=min_val, max_val=max_val)
     if low > high:
         raise ArgumentError(f"[hardtanh] 'min_val' must not exceed 'max_val', got {low} and {high}")
     return ew.clamp(tensor, low, high, "hardtanh")
@@ -184,7 +183,12 @@ def leaky_relu(tensor, negative_slope):
     >>> leaky_relu(Tensor([-1.0, 2.0]), 0.5).tolist()
     [-0.5, 2.0]
     """
-    return ew.leaky_relu(tensor, *_numbers("leaky_relu", tensor, negative_slope=negative_slope))
+    out = core.numbered(ew.leaky_relu.op, tensor, (negative_slope,))
+    return (
+        out
+        if out is not None
+        else ew.leaky_relu(tensor, *_numbers("leaky_relu", tensor, negative_slope=negative_slope))
+    )
 
 
 def prelu(tensor, alpha):

@@ -11,6 +11,7 @@ from burn._ops import elementwise as ew
 from burn._ops.registry import FLOAT, check_same, check_tensor
 from burn._waiting import WaitingNames
 from burn.device import Device
+from burn.device.device import settings_in_use
 from burn.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -361,11 +362,11 @@ class Tensor(
 
     def int(self):
         """The values in the device's default Int dtype. Mirrors `Tensor::int`."""
-        return ew.cast(self, self.device._lock_settings().int_dtype)
+        return ew.cast(self, settings_in_use(self._slot).int_dtype)
 
     def float(self):
         """The values in the device's default Float dtype. Mirrors `Tensor::float`."""
-        return ew.cast(self, self.device._lock_settings().float_dtype)
+        return ew.cast(self, settings_in_use(self._slot).float_dtype)
 
     def bool(self):
         """Whether each value is nonzero. Mirrors `Tensor::bool`."""
@@ -378,6 +379,9 @@ class Tensor(
 
 
 def _only_element(x, op):
+    value = core.only_value(x)
+    if value is not None:
+        return value
     if x._size != 1:
         raise InvalidShapeError(f"[{op}] the tensor must have exactly one element, got {x._size} in shape {x.dims()}")
     return np.frombuffer(core.read_scalar(x, 0), x.dtype.numpy)[0].item()

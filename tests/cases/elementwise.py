@@ -165,6 +165,7 @@ OPERATORS = [
     Case("x / y", lambda x, y: x / y, np.divide, (Arg(), Arg())),
     Case("x // y (int)", lambda x, y: x // y, np.floor_divide, (Arg(domain="small"), Arg(domain="divisor")), INTS,
          False),
+    Case("x // 3 (int)", lambda x: x // 3, lambda x: np.floor_divide(x, 3), (Arg(domain="small"),), INTS, False),
     Case("x % y", lambda x, y: x % y, np.remainder, (Arg(domain="unit"), Arg(domain="above_one"))),
     Case("x % y (int)", lambda x, y: x % y, np.remainder, (Arg(domain="small"), Arg(domain="divisor")), INTS, False),
     Case("x ** y", lambda x, y: x**y, np.power, (Arg(domain="positive"), Arg())),

@@ -267,6 +267,7 @@ static int elt_adam_step(const burn_buf *out, const burn_buf *in, burn_args *a) 
 static const cuda_launcher elementwise_launchers[] = {
     {"div", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
     {"remainder", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
+    {"floordiv", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
     {"bitwise_left_shift", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
     {"bitwise_right_shift", elt_checked, ROW_STRIDED | ROW_HOST | ROW_TICKET},
     {"powf_scalar", elt_power, ROW_STRIDED | ROW_HOST},

@@ -126,7 +126,34 @@ static int index_write(const burn_buf *out, const burn_buf *in, burn_args *a, in
 static int launch_scatter(const burn_buf *out, const burn_buf *in, burn_args *a) { return index_write(out, in, a, 0); }
 static int launch_select_assign(const burn_buf *out, const burn_buf *in, burn_args *a) { return index_write(out, in, a, 1); }
 
+#define MASK_BLOCK 8192
+typedef struct { int64_t place, axis, rank, dims[BURN_MAX_RANK]; } mask_axes; /* C twin of MaskAxes in cuda/index.cu */
+
+static int launch_mask_counts(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t n = in->size;
+    CUfunction f = kernel_of(r, 0, "");
+    if (!f) return BURN_ERR_RAISED;
+    void *params[] = {(void *)&out->p, (void *)&in->p, &n};
+    return launch(r, f, (n + MASK_BLOCK - 1) / MASK_BLOCK, 1, 256, 0, params);
+}
+
+/* ints = steps from place to place and from axis to axis, rank, axes of the mask */
+static int launch_mask_places(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t n = in[0].size;
+    int32_t wide = out->dtype == DT_I64;
+    mask_axes axes = {a->i[0], a->i[1], a->i[2], {0}};
+    memcpy(axes.dims, a->i + 3, (size_t)axes.rank * sizeof *axes.dims);
+    CUfunction f = kernel_of(r, 0, "");
+    if (!f) return BURN_ERR_RAISED;
+    void *params[] = {(void *)&out->p, (void *)&in[0].p, (void *)&in[1].p, &n, &wide, &axes};
+    return launch(r, f, (n + MASK_BLOCK - 1) / MASK_BLOCK, 1, 256, 0, params);
+}
+
 static const cuda_launcher index_launchers[] = {
+    {"mask_counts", launch_mask_counts, 0},
+    {"mask_places", launch_mask_places, 0},
     {"gather", launch_gather, ROW_TICKET},
     {"select", launch_select, ROW_TICKET},
     {"scatter", launch_scatter, ROW_TICKET},

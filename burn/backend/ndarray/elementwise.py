@@ -137,6 +137,14 @@ def remainder(outs, ins, ints, floats):
     outs[0][...] = np.remainder(x, y)
 
 
+@kernel("floordiv")
+def floordiv(outs, ins, ints, floats):
+    """Quotient of integers, rounded down."""
+    x, y = operands(outs, ins)
+    refuse(y == 0, outs[0], ZERO_DIV)
+    outs[0][...] = np.floor_divide(x, y)
+
+
 @kernel("powi")
 def powi(outs, ins, ints, floats):
     """Integer power by squaring, wrapping; a negative exponent gives 1 or -1 for such a base, 0 for any other."""

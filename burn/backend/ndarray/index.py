@@ -59,3 +59,20 @@ def select_assign(outs, ins, ints, floats):
     outer, n, inner, k, mode = ints
     target = slice(None), checked(ins[1], n)
     write(outs[0].reshape(outer, n, inner), target, ins[0].reshape(outer, k, inner), mode)
+
+
+@kernel("mask_counts")
+def mask_counts(outs, ins, ints, floats):
+    """How many of each 8192 elements are true."""
+    flat = ins[0].reshape(-1) != 0
+    outs[0][...] = np.add.reduceat(flat.astype(np.int64), np.arange(0, flat.size, 8192))
+
+
+@kernel("mask_places")
+def mask_places(outs, ins, ints, floats):
+    """Coordinates of the true elements (ints = step from place to place, from axis to axis, rank, axes of the mask)."""
+    place, axis, rank, *dims = ints
+    found = np.nonzero(ins[0].reshape(dims))
+    out = outs[0].reshape(-1)
+    for k in range(rank):
+        out[np.arange(found[0].size) * place + k * axis] = found[k]
