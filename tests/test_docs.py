@@ -1,9 +1,13 @@
 """The documentation is true: its examples run, its links lead somewhere."""
 
+import ast
 import doctest
+import enum
 import importlib
+import inspect
 import pkgutil
 import re
+import textwrap
 
 import pytest
 
@@ -23,7 +27,8 @@ def page_name(page):
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert doctest.testmod(importlib.import_module(name), optionflags=OPTIONS).failed == 0
+    shared = {"burn": burn, "Tensor": burn.Tensor}  # what every example may use
+    assert doctest.testmod(importlib.import_module(name), extraglobs=shared, optionflags=OPTIONS).failed == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
@@ -69,3 +74,105 @@ def test_names_that_the_page_gives_exist():
     for path in re.findall(r"`(burn\.[\w.]+)\(", " ".join(ours)):
         module, name = path.rsplit(".", 1)
         assert hasattr(importlib.import_module(module), name), path
+
+
+# Public items: what they are, and what their docstrings must say.
+
+NAMESPACES = [
+    "burn", "burn.tensor", "burn.tensor.activation", "burn.tensor.grid", "burn.tensor.loss", "burn.tensor.module",
+    "burn.linalg", "burn.signal", "burn.config", "burn.module", "burn.nn", "burn.nn.activation", "burn.nn.loss", "burn.optim",
+    "burn.lr_scheduler", "burn.grad_clipping", "burn.data.dataloader", "burn.data.dataset", "burn.store", "burn.train.metric", "burn.train.renderer",
+    "burn.errors",
+]  # fmt: skip
+# Methods of Tensor that Burn does not have.
+OURS = {"T", "contiguous", "from_cuda_array", "from_dlpack", "from_numpy", "kind", "numpy", "tolist"}
+
+
+def function_of(item):
+    """The function behind a method, a classmethod or a property; None if there is none."""
+    if isinstance(item, property):
+        item = item.fget
+    if isinstance(item, classmethod | staticmethod):
+        item = item.__func__
+    return item if inspect.isroutine(item) else None
+
+
+def public_items():
+    """(path, item, class that it belongs to or None) of every public class, function, method and property, each once."""
+    found = {}
+    for namespace in NAMESPACES:
+        module = importlib.import_module(namespace)
+        for name in getattr(module, "__all__", None) or dir(module):
+            item = getattr(module, name)
+            home = getattr(item, "__module__", None) or ""
+            own = home.startswith("burn.") and "._core" not in home
+            if name.startswith("_") or not own or not (inspect.isclass(item) or inspect.isroutine(item)):
+                continue
+            found.setdefault(id(item), (f"{namespace}.{name}", item, None))
+            for base in item.__mro__ if inspect.isclass(item) else ():
+                if base.__module__.startswith("burn.") and "._core" not in base.__module__:
+                    for key, member in vars(base).items():
+                        if not key.startswith("_") and function_of(member):
+                            found.setdefault(id(function_of(member)), (f"{namespace}.{name}.{key}", member, item))
+    return sorted(found.values(), key=lambda entry: entry[0])
+
+
+def parameters_of(item):
+    """The names that a caller fills in."""
+    try:
+        listed = list(inspect.signature(item).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    guards = ("axis", "axes")  # of methods that take none and say so
+    return [
+        p.name
+        for p in listed
+        if p.name not in ("self", "cls") and p.name[0] != "_" and not (p.kind is p.VAR_POSITIONAL and p.name in guards)
+    ]
+
+
+def gives_a_result(function):
+    """Whether a function returns a value, as its source says."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(tree))
+
+
+def faults_of(path, item, owner):
+    """What a docstring lacks, as words."""
+    text = inspect.getdoc(item) if not inspect.isclass(item) else inspect.cleandoc(item.__doc__ or "")
+    if not text or not re.match(r".*?[.:](\s|$)", text.replace("\n", " ")):
+        return ["a summary that ends with a full stop"]
+    lacking = []
+    if inspect.isclass(item):
+        if issubclass(item, BaseException | enum.Enum):
+            return []
+        return [] if ">>>" in text else ["an example"]
+    if isinstance(item, property):
+        return []
+    function = function_of(item)
+    names = parameters_of(function)
+    shapes = "# Shapes" in text
+    missing = [name for name in names if not re.search(rf"^ +\*{{0,2}}[\w, *]*\b{name}\b[\w, *]*:", text, re.M)]
+    if missing and not (shapes and all(f"- {name}:" in text for name in missing)):
+        lacking.append(f"Args: {', '.join(missing)}")
+    if names and not shapes and "Returns:" not in text and gives_a_result(function):
+        lacking.append("Returns")
+    name = path.rsplit(".", 1)[1]
+    if ">>>" not in text and not (owner and owner is not burn.Tensor and re.search(rf"\b{name}\b", examples_of(owner))):
+        lacking.append("an example, here or in the class")
+    if owner is burn.Tensor and name not in OURS and not re.search(r"Mirrors\s+`", text):
+        lacking.append("the item of Burn that it mirrors")
+    return lacking
+
+
+def examples_of(item):
+    """The lines of a docstring that are run."""
+    return "\n".join(re.findall(r"^\s*(?:>>>|\.\.\.) .*", item.__doc__ or "", re.M))
+
+
+def test_public_items_are_documented():
+    """A summary; arguments, result and an example where there are any. Methods may be shown in the example of their class."""
+    items = public_items()
+    assert len(items) > 700
+    faults = [f"{path}: {', '.join(found)}" for path, *rest in items if (found := faults_of(path, *rest))]
+    assert not faults, f"{len(faults)} of {len(items)} items lack something:\n" + "\n".join(faults)

@@ -19,7 +19,6 @@ def lu(x):
         (P, L, U): a permutation [..., m, m], a lower triangle [..., m, k] with ones on its diagonal, an upper triangle
         [..., k, n].
 
-    >>> from burn.tensor import Tensor
     >>> p, l, u = lu(Tensor([[4.0, 4.0], [8.0, 4.0]]))
     >>> l.tolist(), u.tolist()
     ([[1.0, 0.0], [0.5, 1.0]], [[8.0, 4.0], [0.0, 2.0]])

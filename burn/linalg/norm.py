@@ -205,7 +205,6 @@ def vector_norm(x, norm, dim):
     Args:
         norm: a `Norm`, or the number that stands for it.
 
-    >>> from burn.tensor import Tensor
     >>> vector_norm(Tensor([[3.0, 4.0]]), Norm.L2, 1).tolist()
     [[5.0]]
     """

@@ -14,7 +14,6 @@ __all__ = ["cosine_similarity", "diag", "matvec", "outer", "outer_dim", "trace"]
 def diag(x):
     """The main diagonals of matrices: [..., m, n] to [..., min(m, n)]. Mirrors `diag`.
 
-    >>> from burn.tensor import Tensor
     >>> diag(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [1.0, 4.0]
     """

@@ -28,7 +28,6 @@ def rfft(signal_, dim, n=None):
     Returns:
         (re, im), with n // 2 + 1 bins on the axis.
 
-    >>> from burn.tensor import Tensor
     >>> [part.tolist() for part in rfft(Tensor([1.0, -1.0]), 0)]
     [[0.0, 2.0], [0.0, 0.0]]
     """

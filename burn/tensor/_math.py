@@ -1,51 +1,59 @@
-"""Arithmetic, comparison and reduction methods of Tensor; each hands over to its op record."""
+"""Arithmetic and comparison methods of Tensor; each hands over to its op record."""
 
 import math
 
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
-from burn._ops.registry import FLOAT, INT, OPS, check_kind, check_same, check_tensor, number
-from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
-from burn.tensor.shape import axis_of, ints_of
+from burn._ops.registry import ANY, FLOAT, INT, OPS, check_kind, check_same, check_tensor, kinds_text, number
+from burn.errors import ArgumentError, DTypeError, ShapeError
+from burn.tensor.dtype import DType
 
 
-def _unary(op, text):
-    def method(self):
-        return op(self)
-
+def _documented(method, op, text, call, shown, args=""):
+    """Names a method after its record and writes its docstring: kinds and dtype are the record's."""
+    bools = " of dtype Bool" if op.out_dtype == DType.Bool.code else ""
+    shape = " with the broadcast shape" if "tensor of the same rank" in args else " of the same shape"
+    kinds = "" if op.kinds == ANY else f"\n    KindError: self is not {kinds_text(op.kinds)}."
+    mixed = (
+        "\n    ShapeError: ranks differ, or sizes that differ and are not 1.\n    DTypeError: dtypes differ."
+        if "tensor of" in args
+        else ""
+    )
     method.__name__ = method.__qualname__ = op.name
-    method.__doc__ = f"{text} Result in the same shape. Mirrors `Tensor::{op.name}`."
-    return method
-
-
-def _binary(op, text):
-    def method(self, other):
-        return op(self, other)
-
-    method.__name__ = method.__qualname__ = op.name
-    method.__doc__ = (
-        f"{text} `other` is a tensor of the same rank and dtype (sizes of 1 broadcast) or a number. "
-        f"Mirrors `Tensor::{op.name}`."
+    method.__doc__ = f"{text} Mirrors `Tensor::{op.name}`.\n\n" + "\n\n".join(
+        part
+        for part in (
+            args and f"Args:\n    {args}",
+            f"Returns:\n    Tensor{shape}{bools}.",
+            kinds + mixed and f"Raises:{kinds}{mixed}",
+            shown and f">>> {call}.tolist()\n{shown}\n",
+        )
+        if part
     )
     return method
 
 
-def _scalar(op):
+def _unary(op, text, x="", shown=""):
+    def method(self):
+        return op(self)
+
+    return _documented(method, op, text, f"Tensor({x}).{op.name}()", shown)
+
+
+def _binary(op, text, x="", y="", shown=""):
+    def method(self, other):
+        return op(self, other)
+
+    args = "other: a tensor of the same rank, dtype and device (sizes of 1 stretch), or a number."
+    return _documented(method, op, text, f"Tensor({x}).{op.name}({y})", shown, args)
+
+
+def _scalar(op, x="", value="", shown=""):
     def method(self, value):
         return op.bridge(op, self, value)
 
-    base = op.name.removesuffix("_scalar")
-    method.__name__ = method.__qualname__ = op.name
-    method.__doc__ = f"`{base}` with a number. Mirrors `Tensor::{op.name}`."
-    return method
-
-
-def _refuse_axis(op, axis):
-    """A reduction of everything was given an axis: the form that takes one is named."""
-    if axis:
-        raise ArgumentTypeError(
-            f"[{op}] takes no 'axis', since it is over all elements, got {axis[0]!r}; use {op}_dim()"
-        )
+    text = f"`{op.name.removesuffix('_scalar')}` with a number."
+    return _documented(method, op, text, f"Tensor({x}).{op.name}({value})", shown, "value: a number.")
 
 
 class MathMethods:
@@ -53,81 +61,109 @@ class MathMethods:
 
     __slots__ = ()
 
-    add = _binary(ew.add, "Sum of each pair.")
-    sub = _binary(ew.sub, "Difference of each pair.")
-    mul = _binary(ew.mul, "Product of each pair.")
-    div = _binary(ew.div, "Quotient of each pair; Int tensors truncate toward zero.")
-    remainder = _binary(ew.remainder, "Remainder with the sign of the divisor.")
-    powi_int = _binary(ew.powi, "Integer power of each pair.")
-    atan2 = _binary(ew.atan2, "Angle of each point (other, self).")
-    fmod = _binary(ew.fmod, "Remainder with the sign of self; an infinite divisor gives self.")
-    hypot = _binary(ew.hypot, "sqrt(self^2 + other^2) without overflow; its gradient at 0 is 0.")
-    max_pair = _binary(ew.max_pair, "Larger of each pair; NaN wins.")
-    min_pair = _binary(ew.min_pair, "Smaller of each pair; NaN wins.")
-    equal = _binary(ew.equal, "Whether the two are equal.")
-    not_equal = _binary(ew.not_equal, "Whether the two differ.")
-    greater = _binary(ew.greater, "Whether self is greater.")
-    greater_equal = _binary(ew.greater_equal, "Whether self is greater or equal.")
-    lower = _binary(ew.lower, "Whether self is lower.")
-    lower_equal = _binary(ew.lower_equal, "Whether self is lower or equal.")
-    bool_and = _binary(ew.bool_and, "Logical and.")
-    bool_or = _binary(ew.bool_or, "Logical or.")
-    bool_xor = _binary(ew.bool_xor, "Logical exclusive or.")
-    bitwise_and = _binary(OPS["bitwise_and"], "Bits set in both.")
-    bitwise_or = _binary(OPS["bitwise_or"], "Bits set in either.")
-    bitwise_xor = _binary(OPS["bitwise_xor"], "Bits set in one.")
-    bitwise_left_shift = _binary(OPS["bitwise_left_shift"], "Bits moved up.")
-    bitwise_right_shift = _binary(OPS["bitwise_right_shift"], "Bits moved down.")
+    add = _binary(ew.add, "Sum of each pair.", "[1.0, 2.0]", "Tensor([10.0, 20.0])", "[11.0, 22.0]")
+    sub = _binary(ew.sub, "Difference of each pair.", "[1.0, 2.0]", "Tensor([10.0, 20.0])", "[-9.0, -18.0]")
+    mul = _binary(ew.mul, "Product of each pair.", "[[1.0], [2.0]]", "Tensor([[3.0, 4.0]])", "[[3.0, 4.0], [6.0, 8.0]]")
+    div = _binary(
+        ew.div, "Quotient of each pair; Int tensors truncate toward zero.", "[-7, 7]", "Tensor([2, 2])", "[-3, 3]"
+    )
+    remainder = _binary(ew.remainder, "Remainder with the sign of the divisor.", "[-7.0, 7.0]", "3.0", "[2.0, 1.0]")
+    powi_int = _binary(ew.powi, "Integer power of each pair.", "[2, 3]", "Tensor([3, 2])", "[8, 9]")
+    atan2 = _binary(
+        ew.atan2, "Angle of each point (other, self).", "[1.0, -1.0]", "Tensor([0.0, 0.0])", "[1.5707..., -1.5707...]"
+    )
+    fmod = _binary(
+        ew.fmod, "Remainder with the sign of self; an infinite divisor gives self.", "[-7.0, 7.0]", "3.0", "[-1.0, 1.0]"
+    )
+    hypot = _binary(
+        ew.hypot,
+        "sqrt(self^2 + other^2) without overflow; its gradient at 0 is 0.",
+        "[3.0, 6.0]",
+        "Tensor([4.0, 8.0])",
+        "[5.0, 10.0]",
+    )
+    max_pair = _binary(ew.max_pair, "Larger of each pair; NaN wins.", "[1.0, 5.0]", "Tensor([3.0, 4.0])", "[3.0, 5.0]")
+    min_pair = _binary(ew.min_pair, "Smaller of each pair; NaN wins.", "[1.0, 5.0]", "Tensor([3.0, 4.0])", "[1.0, 4.0]")
+    equal = _binary(ew.equal, "Whether the two are equal.", "[1, 2]", "Tensor([1, 3])", "[True, False]")
+    not_equal = _binary(ew.not_equal, "Whether the two differ.", "[1, 2]", "Tensor([1, 3])", "[False, True]")
+    greater = _binary(ew.greater, "Whether self is greater.", "[1.0, 2.0, 3.0]", "2.0", "[False, False, True]")
+    greater_equal = _binary(
+        ew.greater_equal, "Whether self is greater or equal.", "[1.0, 2.0, 3.0]", "2.0", "[False, True, True]"
+    )
+    lower = _binary(ew.lower, "Whether self is lower.", "[1.0, 2.0, 3.0]", "2.0", "[True, False, False]")
+    lower_equal = _binary(
+        ew.lower_equal, "Whether self is lower or equal.", "[1.0, 2.0, 3.0]", "2.0", "[True, True, False]"
+    )
+    bool_and = _binary(
+        ew.bool_and, "Logical and.", "[True, True, False]", "Tensor([True, False, False])", "[True, False, False]"
+    )
+    bool_or = _binary(
+        ew.bool_or, "Logical or.", "[True, True, False]", "Tensor([True, False, False])", "[True, True, False]"
+    )
+    bool_xor = _binary(
+        ew.bool_xor,
+        "Logical exclusive or.",
+        "[True, True, False]",
+        "Tensor([True, False, False])",
+        "[False, True, False]",
+    )
+    bitwise_and = _binary(OPS["bitwise_and"], "Bits set in both.", "[12]", "Tensor([10])", "[8]")
+    bitwise_or = _binary(OPS["bitwise_or"], "Bits set in either.", "[12]", "Tensor([10])", "[14]")
+    bitwise_xor = _binary(OPS["bitwise_xor"], "Bits set in one.", "[12]", "Tensor([10])", "[6]")
+    bitwise_left_shift = _binary(OPS["bitwise_left_shift"], "Bits moved up.", "[1, 3]", "Tensor([4, 1])", "[16, 6]")
+    bitwise_right_shift = _binary(OPS["bitwise_right_shift"], "Bits moved down.", "[16, 6]", "Tensor([4, 1])", "[1, 3]")
 
-    add_scalar = _scalar(ew.add_scalar)
-    sub_scalar = _scalar(ew.sub_scalar)
-    mul_scalar = _scalar(ew.mul_scalar)
-    div_scalar = _scalar(ew.div_scalar)
-    remainder_scalar = _scalar(ew.remainder_scalar)
-    fmod_scalar = _scalar(ew.fmod_scalar)
-    equal_scalar = equal_elem = _scalar(OPS["equal_scalar"])
-    not_equal_scalar = not_equal_elem = _scalar(OPS["not_equal_scalar"])
-    greater_scalar = greater_elem = _scalar(OPS["greater_scalar"])
-    greater_equal_scalar = greater_equal_elem = _scalar(OPS["greater_equal_scalar"])
-    lower_scalar = lower_elem = _scalar(OPS["lower_scalar"])
-    lower_equal_scalar = lower_equal_elem = _scalar(OPS["lower_equal_scalar"])
-    bitwise_and_scalar = _scalar(OPS["bitwise_and_scalar"])
-    bitwise_or_scalar = _scalar(OPS["bitwise_or_scalar"])
-    bitwise_xor_scalar = _scalar(OPS["bitwise_xor_scalar"])
-    bitwise_left_shift_scalar = _scalar(OPS["bitwise_left_shift_scalar"])
-    bitwise_right_shift_scalar = _scalar(OPS["bitwise_right_shift_scalar"])
+    add_scalar = _scalar(ew.add_scalar, "[1.0, 2.0]", "10.0", "[11.0, 12.0]")
+    sub_scalar = _scalar(ew.sub_scalar, "[1.0, 2.0]", "10.0", "[-9.0, -8.0]")
+    mul_scalar = _scalar(ew.mul_scalar, "[1.0, 2.0]", "10.0", "[10.0, 20.0]")
+    div_scalar = _scalar(ew.div_scalar, "[1.0, 2.0]", "4.0", "[0.25, 0.5]")
+    remainder_scalar = _scalar(ew.remainder_scalar, "[-7, 7]", "3", "[2, 1]")
+    fmod_scalar = _scalar(ew.fmod_scalar, "[-7.0, 7.0]", "3.0", "[-1.0, 1.0]")
+    equal_scalar = equal_elem = _scalar(OPS["equal_scalar"], "[1, 2, 3]", "2", "[False, True, False]")
+    not_equal_scalar = not_equal_elem = _scalar(OPS["not_equal_scalar"], "[1, 2, 3]", "2", "[True, False, True]")
+    greater_scalar = greater_elem = _scalar(OPS["greater_scalar"], "[1, 2, 3]", "2", "[False, False, True]")
+    greater_equal_scalar = greater_equal_elem = _scalar(
+        OPS["greater_equal_scalar"], "[1, 2, 3]", "2", "[False, True, True]"
+    )
+    lower_scalar = lower_elem = _scalar(OPS["lower_scalar"], "[1, 2, 3]", "2", "[True, False, False]")
+    lower_equal_scalar = lower_equal_elem = _scalar(OPS["lower_equal_scalar"], "[1, 2, 3]", "2", "[True, True, False]")
+    bitwise_and_scalar = _scalar(OPS["bitwise_and_scalar"], "[12, 7]", "10", "[8, 2]")
+    bitwise_or_scalar = _scalar(OPS["bitwise_or_scalar"], "[12, 7]", "10", "[14, 15]")
+    bitwise_xor_scalar = _scalar(OPS["bitwise_xor_scalar"], "[12, 7]", "10", "[6, 13]")
+    bitwise_left_shift_scalar = _scalar(OPS["bitwise_left_shift_scalar"], "[1, 3]", "2", "[4, 12]")
+    bitwise_right_shift_scalar = _scalar(OPS["bitwise_right_shift_scalar"], "[16, 6]", "2", "[4, 1]")
 
-    neg = _unary(ew.neg, "Negation.")
-    abs = _unary(ew.abs_, "Absolute value.")
-    sign = _unary(ew.sign, "-1, 0 or 1.")
-    square = _unary(ew.square, "x * x.")
-    exp = _unary(ew.exp, "e to the power of each element.")
-    log = _unary(ew.log, "Natural logarithm.")
-    log1p = _unary(ew.log1p, "log(1 + x), exact near 0.")
-    sqrt = _unary(ew.sqrt, "Square root; its gradient at 0 is 0.")
-    recip = _unary(ew.recip, "1 / x.")
-    erf = _unary(ew.erf, "Error function.")
-    sin = _unary(ew.sin, "Sine.")
-    cos = _unary(ew.cos, "Cosine.")
-    tan = _unary(ew.tan, "Tangent.")
-    sinh = _unary(ew.sinh, "Hyperbolic sine.")
-    cosh = _unary(ew.cosh, "Hyperbolic cosine.")
-    tanh = _unary(ew.tanh, "Hyperbolic tangent.")
-    asin = _unary(ew.asin, "Arc sine.")
-    acos = _unary(ew.acos, "Arc cosine.")
-    atan = _unary(ew.atan, "Arc tangent.")
-    asinh = _unary(ew.asinh, "Inverse hyperbolic sine.")
-    acosh = _unary(ew.acosh, "Inverse hyperbolic cosine.")
-    atanh = _unary(ew.atanh, "Inverse hyperbolic tangent.")
-    round = _unary(ew.round_, "Nearest whole number, halves to even.")
-    floor = _unary(ew.floor, "Largest whole number not above.")
-    ceil = _unary(ew.ceil, "Smallest whole number not below.")
-    trunc = _unary(ew.trunc, "Whole part, toward zero.")
-    is_nan = _unary(ew.is_nan, "Whether each element is NaN.")
-    is_inf = _unary(ew.is_inf, "Whether each element is infinite.")
-    is_finite = _unary(ew.is_finite, "Whether each element is finite.")
-    bool_not = _unary(ew.bool_not, "Logical not.")
-    bitwise_not = _unary(ew.bitwise_not, "All bits inverted.")
+    neg = _unary(ew.neg, "Negation.", "[1.0, -2.0]", "[-1.0, 2.0]")
+    abs = _unary(ew.abs_, "Absolute value.", "[1.0, -2.0]", "[1.0, 2.0]")
+    sign = _unary(ew.sign, "-1, 0 or 1.", "[3.0, -2.0, 0.0]", "[1.0, -1.0, 0.0]")
+    square = _unary(ew.square, "x * x.", "[3.0, -2.0]", "[9.0, 4.0]")
+    exp = _unary(ew.exp, "e to the power of each element.", "[0.0, 1.0]", "[1.0, 2.7182...]")
+    log = _unary(ew.log, "Natural logarithm.", "[1.0, 10.0]", "[0.0, 2.3025...]")
+    log1p = _unary(ew.log1p, "log(1 + x), exact near 0.", "[0.0, 1.0]", "[0.0, 0.6931...]")
+    sqrt = _unary(ew.sqrt, "Square root; its gradient at 0 is 0.", "[4.0, 9.0]", "[2.0, 3.0]")
+    recip = _unary(ew.recip, "1 / x.", "[2.0, 4.0]", "[0.5, 0.25]")
+    erf = _unary(ew.erf, "Error function.", "[0.0, 1.0]", "[0.0, 0.8427...]")
+    sin = _unary(ew.sin, "Sine.", "[0.0, 1.0]", "[0.0, 0.8414...]")
+    cos = _unary(ew.cos, "Cosine.", "[0.0, 1.0]", "[1.0, 0.5403...]")
+    tan = _unary(ew.tan, "Tangent.", "[0.0, 1.0]", "[0.0, 1.5574...]")
+    sinh = _unary(ew.sinh, "Hyperbolic sine.", "[0.0, 1.0]", "[0.0, 1.1752...]")
+    cosh = _unary(ew.cosh, "Hyperbolic cosine.", "[0.0, 1.0]", "[1.0, 1.5430...]")
+    tanh = _unary(ew.tanh, "Hyperbolic tangent.", "[0.0, 1.0]", "[0.0, 0.7615...]")
+    asin = _unary(ew.asin, "Arc sine.", "[0.0, 1.0]", "[0.0, 1.5707...]")
+    acos = _unary(ew.acos, "Arc cosine.", "[1.0, 0.0]", "[0.0, 1.5707...]")
+    atan = _unary(ew.atan, "Arc tangent.", "[0.0, 1.0]", "[0.0, 0.7853...]")
+    asinh = _unary(ew.asinh, "Inverse hyperbolic sine.", "[0.0, 1.0]", "[0.0, 0.8813...]")
+    acosh = _unary(ew.acosh, "Inverse hyperbolic cosine.", "[1.0, 2.0]", "[0.0, 1.3169...]")
+    atanh = _unary(ew.atanh, "Inverse hyperbolic tangent.", "[0.0, 0.5]", "[0.0, 0.5493...]")
+    round = _unary(ew.round_, "Nearest whole number, halves to even.", "[0.5, 1.5, -2.6]", "[0.0, 2.0, -3.0]")
+    floor = _unary(ew.floor, "Largest whole number not above.", "[1.7, -1.2]", "[1.0, -2.0]")
+    ceil = _unary(ew.ceil, "Smallest whole number not below.", "[1.2, -1.7]", "[2.0, -1.0]")
+    trunc = _unary(ew.trunc, "Whole part, toward zero.", "[1.7, -1.7]", "[1.0, -1.0]")
+    is_nan = _unary(ew.is_nan, "Whether each element is NaN.", "[1.0, float('nan')]", "[False, True]")
+    is_inf = _unary(ew.is_inf, "Whether each element is infinite.", "[1.0, float('-inf')]", "[False, True]")
+    is_finite = _unary(ew.is_finite, "Whether each element is finite.", "[1.0, float('nan')]", "[True, False]")
+    bool_not = _unary(ew.bool_not, "Logical not.", "[True, False]", "[False, True]")
+    bitwise_not = _unary(ew.bitwise_not, "All bits inverted.", "[0, 5]", "[-1, -6]")
 
     def deg2rad(self):
         """Degrees as radians. Mirrors `Tensor::deg2rad`."""
@@ -203,143 +239,6 @@ class MathMethods:
             )
         return rd.sum_(ew.mul(self, other))
 
-    # Reductions: without dim the result has shape [1]; with dim the axis is kept with size 1.
-
-    def sum(self, *axis):
-        """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
-        _refuse_axis("sum", axis)
-        return rd.sum_(self)
-
-    def sum_dim(self, dim):
-        """Sum over an axis, kept with size 1. Mirrors `Tensor::sum_dim`."""
-        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim"))
-
-    def sum_dims(self, dims):
-        """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`."""
-        return rd.sum_dims(self, [axis_of(d, self.ndim, "sum_dims", "dims") for d in ints_of("sum_dims", "dims", dims)])
-
-    def sum_dims_squeeze(self, dims):
-        """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
-        return self.sum_dims(dims).squeeze_dims(dims)
-
-    def mean(self, *axis):
-        """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
-        _refuse_axis("mean", axis)
-        return rd.mean(self)
-
-    def mean_dim(self, dim):
-        """Mean over an axis, kept with size 1. Mirrors `Tensor::mean_dim`."""
-        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim"))
-
-    def mean_dims(self, dims):
-        """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
-        return _fold(rd.mean, self, dims, "mean_dims")
-
-    def prod(self, *axis):
-        """Product of all elements, [1]. Mirrors `Tensor::prod`."""
-        _refuse_axis("prod", axis)
-        return rd.prod(self)
-
-    def prod_dim(self, dim):
-        """Product over an axis, kept with size 1. Mirrors `Tensor::prod_dim`."""
-        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim"))
-
-    def prod_dims(self, dims):
-        """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
-        return _fold(rd.prod, self, dims, "prod_dims")
-
-    def max(self, *axis):
-        """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
-        _refuse_axis("max", axis)
-        return rd.extremum("max", self, None)
-
-    def min(self, *axis):
-        """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
-        _refuse_axis("min", axis)
-        return rd.extremum("min", self, None)
-
-    def max_dim(self, dim):
-        """Largest element along an axis, kept with size 1. Mirrors `Tensor::max_dim`."""
-        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim"))
-
-    def min_dim(self, dim):
-        """Smallest element along an axis, kept with size 1. Mirrors `Tensor::min_dim`."""
-        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim"))
-
-    def max_dims(self, dims):
-        """Largest element over several axes, each kept with size 1. Mirrors `Tensor::max_dims`."""
-        return _fold(lambda x, a: rd.extremum("max", x, a), self, dims, "max_dims")
-
-    def min_dims(self, dims):
-        """Smallest element over several axes, each kept with size 1. Mirrors `Tensor::min_dims`."""
-        return _fold(lambda x, a: rd.extremum("min", x, a), self, dims, "min_dims")
-
-    def max_dim_with_indices(self, dim):
-        """(values, first positions) of the largest along an axis. Mirrors `Tensor::max_dim_with_indices`."""
-        return rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
-
-    def min_dim_with_indices(self, dim):
-        """(values, first positions) of the smallest along an axis. Mirrors `Tensor::min_dim_with_indices`."""
-        return rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
-
-    def max_abs(self):
-        """Largest absolute value, [1]. Mirrors `Tensor::max_abs`."""
-        return self.abs().max()
-
-    def max_abs_dim(self, dim):
-        """Largest absolute value along an axis, kept with size 1. Mirrors `Tensor::max_abs_dim`."""
-        return self.abs().max_dim(dim)
-
-    def max_abs_dims(self, dims):
-        """Largest absolute value over several axes, each kept with size 1. Mirrors `Tensor::max_abs_dims`."""
-        return self.abs().max_dims(dims)
-
-    def argmax(self, dim):
-        """First position of the largest along an axis, kept with size 1. Mirrors `Tensor::argmax`."""
-        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax"))
-
-    def argmin(self, dim):
-        """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`."""
-        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
-
-    def any(self, *axis):
-        """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
-        _refuse_axis("any", axis)
-        return rd.any_(self)
-
-    def any_dim(self, dim):
-        """Whether any element along an axis is true. Mirrors `Tensor::any_dim`."""
-        return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
-
-    def all(self, *axis):
-        """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
-        _refuse_axis("all", axis)
-        return rd.all_(self)
-
-    def all_dim(self, dim):
-        """Whether all elements along an axis are true. Mirrors `Tensor::all_dim`."""
-        return rd.all_(self, axis_of(dim, self.ndim, "all_dim"))
-
-    def var(self, dim):
-        """Variance along an axis with n - 1 in the denominator. Mirrors `Tensor::var`."""
-        return rd.var(self, axis_of(dim, self.ndim, "var"), 1)
-
-    def var_bias(self, dim):
-        """Variance along an axis with n in the denominator. Mirrors `Tensor::var_bias`."""
-        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias")
-
-    def var_mean(self, dim):
-        """(variance, mean) along an axis. Mirrors `Tensor::var_mean`."""
-        return self.var(dim), self.mean_dim(dim)
-
-    def var_mean_bias(self, dim):
-        """(variance with n, mean) along an axis. Mirrors `Tensor::var_mean_bias`."""
-        return self.var_bias(dim), self.mean_dim(dim)
-
-    def contains_nan(self):
-        """Whether any element is NaN, [1]. Mirrors `Tensor::contains_nan`."""
-        return rd.any_(ew.is_nan(self))
-
     def all_close(self, other, rtol=1e-5, atol=1e-8):
         """Whether all elements are close, as a Python bool; equal infinities are, NaN never is. Mirrors `Tensor::all_close`."""
         return bool(rd.all_(self.is_close(other, rtol, atol)).item())
@@ -353,9 +252,3 @@ class MathMethods:
         )
         finite = ew.bool_and(ew.is_finite(self), ew.is_finite(other))
         return ew.bool_or(ew.bool_and(near, finite), ew.equal(self, other))
-
-
-def _fold(reduce, x, dims, name):
-    for d in sorted({axis_of(d, x.ndim, name, "dims") for d in ints_of(name, "dims", dims)}):
-        x = reduce(x, d)
-    return x

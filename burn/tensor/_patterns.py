@@ -18,7 +18,6 @@ class PatternMethods:
     def roll_dim(self, shift, dim):
         """Elements moved up by shift along an axis, those that leave enter at the start. Mirrors `Tensor::roll_dim`.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor([1, 2, 3]).roll_dim(1, 0).tolist()
         [3, 1, 2]
         """
@@ -41,7 +40,6 @@ class PatternMethods:
             size: elements a window.
             step: distance between windows.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor([1, 2, 3, 4, 5]).unfold(0, 3, 1).tolist()
         [[1, 2, 3], [2, 3, 4], [3, 4, 5]]
         """
@@ -103,7 +101,6 @@ class PatternMethods:
     def triu_mask(cls, shape, offset, device=None):
         """Bool tensor, True outside the upper triangle: where column - row < offset. Mirrors `Tensor::triu_mask`.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor.triu_mask([2, 2], 0).tolist()
         [[False, False], [True, False]]
         """
@@ -123,7 +120,6 @@ class PatternMethods:
     def arange_step(cls, range, step, device=None, *, dtype=None):
         """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor.arange_step(range(-2, 7), 3).tolist()
         [-2, 1, 4]
         """
@@ -139,7 +135,6 @@ class PatternMethods:
     def cartesian_grid(cls, shape, device=None):
         """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `Tensor::cartesian_grid`.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor.cartesian_grid([1, 2]).tolist()
         [[[0, 0], [0, 1]]]
         """

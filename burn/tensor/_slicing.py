@@ -71,7 +71,6 @@ class SlicingMethods:
     def iter_dim(self, dim):
         """The slices of size 1 along an axis, one after the other, from either end. Mirrors `Tensor::iter_dim`.
 
-        >>> from burn.tensor import Tensor
         >>> [part.tolist() for part in Tensor([[1.0, 2.0]]).iter_dim(1)]
         [[[1.0]], [[2.0]]]
         """
@@ -129,7 +128,6 @@ class SlicingMethods:
 
         Negative values count from the last class, fractions are cut off.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor([0, -1]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
         """

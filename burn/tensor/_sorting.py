@@ -17,7 +17,6 @@ class SortingMethods:
     def sort(self, dim):
         """The values along an axis in ascending order. Mirrors `Tensor::sort`.
 
-        >>> from burn import Tensor
         >>> Tensor([3.0, 1.0, 2.0]).sort(0).tolist()
         [1.0, 2.0, 3.0]
         """
@@ -39,7 +38,6 @@ class SortingMethods:
     def argsort(self, dim):
         """Positions that put an axis in ascending order. Mirrors `Tensor::argsort`.
 
-        >>> from burn import Tensor
         >>> Tensor([3.0, 1.0, 2.0]).argsort(0).tolist()
         [1, 2, 0]
         """
@@ -78,7 +76,6 @@ class SortingMethods:
 
         NaN counts as the largest: the median is NaN where most values are.
 
-        >>> from burn import Tensor
         >>> Tensor([[1.0, 5.0, 3.0, 2.0], [8.0, 4.0, 6.0, 7.0]]).median(1).tolist()
         [[2.0], [6.0]]
         """
@@ -92,7 +89,6 @@ class SortingMethods:
     def cumsum(self, dim):
         """Sums of the elements up to each one along an axis; integers wrap. Mirrors `Tensor::cumsum`.
 
-        >>> from burn import Tensor
         >>> Tensor([1.0, 2.0, 3.0]).cumsum(0).tolist()
         [1.0, 3.0, 6.0]
         """

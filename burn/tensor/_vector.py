@@ -21,7 +21,6 @@ class VectorMethods:
         Raises:
             ShapeError: the axis is not 3 in both, or other axes do not fit.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor([1.0, 0.0, 0.0]).cross(Tensor([0.0, 1.0, 0.0]), 0).tolist()
         [0.0, 0.0, 1.0]
         """

@@ -66,7 +66,6 @@ def relu(tensor):
     Returns:
         Tensor of the same shape.
 
-    >>> from burn.tensor import Tensor
     >>> relu(Tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
@@ -110,7 +109,6 @@ def softmax(tensor, dim):
         tensor: Float tensor of any shape.
         dim: the axis; negative counts from the end.
 
-    >>> from burn.tensor import Tensor
     >>> softmax(Tensor([[0.0, 0.0]]), 1).tolist()
     [[0.5, 0.5]]
     """
@@ -167,7 +165,6 @@ def hardtanh(tensor, min_val, max_val):
 def leaky_relu(tensor, negative_slope):
     """x, times negative_slope below 0, in the same shape.
 
-    >>> from burn.tensor import Tensor
     >>> leaky_relu(Tensor([-1.0, 2.0]), 0.5).tolist()
     [-0.5, 2.0]
     """
@@ -302,7 +299,6 @@ def glu(tensor, dim):
 def quiet_softmax(tensor, dim):
     """exp(x) / (1 + sum(exp(x))) along an axis without overflow, in the same shape: a row of -inf gives zeros.
 
-    >>> from burn.tensor import Tensor
     >>> quiet_softmax(Tensor([[0.0, float("-inf")]]), 1).tolist()
     [[0.5, 0.0]]
     """

@@ -23,7 +23,6 @@ def assert_shape(tensor, shape):
     Raises:
         ShapeError: with the call as it was written, the first axis that is wrong, and the sizes.
 
-    >>> from burn.tensor import Tensor
     >>> x = Tensor.zeros([2, 3, 4])
     >>> assert_shape(x, [2, None, 4])
     >>> assert_shape(x, [..., 4])

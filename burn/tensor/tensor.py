@@ -23,6 +23,7 @@ from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._options import options, shape_of
 from burn.tensor._patterns import PatternMethods
+from burn.tensor._reducing import ReducingMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
 from burn.tensor._sorting import SortingMethods
@@ -41,6 +42,7 @@ class Tensor(
     SlicingMethods,
     PatternMethods,
     MathMethods,
+    ReducingMethods,
     SortingMethods,
     VectorMethods,
     InteropMethods,

@@ -10,7 +10,6 @@ __all__ = ["Transaction"]
 class Transaction:
     """Tensors whose values are read together, in the order in which they are registered. Mirrors `Transaction`.
 
-    >>> from burn.tensor import Tensor
     >>> x = Tensor([1.0, 2.0])
     >>> loss, hits = Transaction().register(x.sum()).register(x.greater(1.5)).execute()
     >>> loss.to_list(), hits.to_list()

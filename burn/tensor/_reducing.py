@@ -1,0 +1,161 @@
+"""Reductions of Tensor: over everything the result has shape [1], over an axis that is kept with size 1."""
+
+from burn._ops import elementwise as ew
+from burn._ops import reduce as rd
+from burn.errors import ArgumentTypeError
+from burn.tensor.shape import axis_of, ints_of
+
+
+class ReducingMethods:
+    """Methods of Tensor that reduce."""
+
+    __slots__ = ()
+
+    def sum(self, *axis):
+        """Sum of all elements, [1]. Mirrors `Tensor::sum`."""
+        _refuse_axis("sum", axis)
+        return rd.sum_(self)
+
+    def sum_dim(self, dim):
+        """Sum over an axis, kept with size 1. Mirrors `Tensor::sum_dim`."""
+        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim"))
+
+    def sum_dims(self, dims):
+        """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`."""
+        return rd.sum_dims(self, [axis_of(d, self.ndim, "sum_dims", "dims") for d in ints_of("sum_dims", "dims", dims)])
+
+    def sum_dims_squeeze(self, dims):
+        """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`."""
+        return self.sum_dims(dims).squeeze_dims(dims)
+
+    def mean(self, *axis):
+        """Mean of all elements, [1]. Mirrors `Tensor::mean`."""
+        _refuse_axis("mean", axis)
+        return rd.mean(self)
+
+    def mean_dim(self, dim):
+        """Mean over an axis, kept with size 1. Mirrors `Tensor::mean_dim`."""
+        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim"))
+
+    def mean_dims(self, dims):
+        """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`."""
+        return _fold(rd.mean, self, dims, "mean_dims")
+
+    def prod(self, *axis):
+        """Product of all elements, [1]. Mirrors `Tensor::prod`."""
+        _refuse_axis("prod", axis)
+        return rd.prod(self)
+
+    def prod_dim(self, dim):
+        """Product over an axis, kept with size 1. Mirrors `Tensor::prod_dim`."""
+        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim"))
+
+    def prod_dims(self, dims):
+        """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`."""
+        return _fold(rd.prod, self, dims, "prod_dims")
+
+    def max(self, *axis):
+        """Largest element, [1]; NaN wins. Mirrors `Tensor::max`."""
+        _refuse_axis("max", axis)
+        return rd.extremum("max", self, None)
+
+    def min(self, *axis):
+        """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`."""
+        _refuse_axis("min", axis)
+        return rd.extremum("min", self, None)
+
+    def max_dim(self, dim):
+        """Largest element along an axis, kept with size 1. Mirrors `Tensor::max_dim`."""
+        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim"))
+
+    def min_dim(self, dim):
+        """Smallest element along an axis, kept with size 1. Mirrors `Tensor::min_dim`."""
+        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim"))
+
+    def max_dims(self, dims):
+        """Largest element over several axes, each kept with size 1. Mirrors `Tensor::max_dims`."""
+        return _fold(lambda x, a: rd.extremum("max", x, a), self, dims, "max_dims")
+
+    def min_dims(self, dims):
+        """Smallest element over several axes, each kept with size 1. Mirrors `Tensor::min_dims`."""
+        return _fold(lambda x, a: rd.extremum("min", x, a), self, dims, "min_dims")
+
+    def max_dim_with_indices(self, dim):
+        """(values, first positions) of the largest along an axis. Mirrors `Tensor::max_dim_with_indices`."""
+        return rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
+
+    def min_dim_with_indices(self, dim):
+        """(values, first positions) of the smallest along an axis. Mirrors `Tensor::min_dim_with_indices`."""
+        return rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
+
+    def max_abs(self):
+        """Largest absolute value, [1]. Mirrors `Tensor::max_abs`."""
+        return self.abs().max()
+
+    def max_abs_dim(self, dim):
+        """Largest absolute value along an axis, kept with size 1. Mirrors `Tensor::max_abs_dim`."""
+        return self.abs().max_dim(dim)
+
+    def max_abs_dims(self, dims):
+        """Largest absolute value over several axes, each kept with size 1. Mirrors `Tensor::max_abs_dims`."""
+        return self.abs().max_dims(dims)
+
+    def argmax(self, dim):
+        """First position of the largest along an axis, kept with size 1. Mirrors `Tensor::argmax`."""
+        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax"))
+
+    def argmin(self, dim):
+        """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`."""
+        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
+
+    def any(self, *axis):
+        """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`."""
+        _refuse_axis("any", axis)
+        return rd.any_(self)
+
+    def any_dim(self, dim):
+        """Whether any element along an axis is true. Mirrors `Tensor::any_dim`."""
+        return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
+
+    def all(self, *axis):
+        """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`."""
+        _refuse_axis("all", axis)
+        return rd.all_(self)
+
+    def all_dim(self, dim):
+        """Whether all elements along an axis are true. Mirrors `Tensor::all_dim`."""
+        return rd.all_(self, axis_of(dim, self.ndim, "all_dim"))
+
+    def var(self, dim):
+        """Variance along an axis with n - 1 in the denominator. Mirrors `Tensor::var`."""
+        return rd.var(self, axis_of(dim, self.ndim, "var"), 1)
+
+    def var_bias(self, dim):
+        """Variance along an axis with n in the denominator. Mirrors `Tensor::var_bias`."""
+        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias")
+
+    def var_mean(self, dim):
+        """(variance, mean) along an axis. Mirrors `Tensor::var_mean`."""
+        return self.var(dim), self.mean_dim(dim)
+
+    def var_mean_bias(self, dim):
+        """(variance with n, mean) along an axis. Mirrors `Tensor::var_mean_bias`."""
+        return self.var_bias(dim), self.mean_dim(dim)
+
+    def contains_nan(self):
+        """Whether any element is NaN, [1]. Mirrors `Tensor::contains_nan`."""
+        return rd.any_(ew.is_nan(self))
+
+
+def _refuse_axis(op, axis):
+    """A reduction of everything was given an axis: the form that takes one is named."""
+    if axis:
+        raise ArgumentTypeError(
+            f"[{op}] takes no 'axis', since it is over all elements, got {axis[0]!r}; use {op}_dim()"
+        )
+
+
+def _fold(reduce, x, dims, name):
+    for d in sorted({axis_of(d, x.ndim, name, "dims") for d in ints_of(name, "dims", dims)}):
+        x = reduce(x, d)
+    return x
