@@ -81,8 +81,8 @@ def test_names_that_the_page_gives_exist():
 NAMESPACES = [
     "burn", "burn.tensor", "burn.tensor.activation", "burn.tensor.grid", "burn.tensor.loss", "burn.tensor.module",
     "burn.linalg", "burn.signal", "burn.config", "burn.module", "burn.nn", "burn.nn.activation", "burn.nn.loss", "burn.optim",
-    "burn.lr_scheduler", "burn.grad_clipping", "burn.data.dataloader", "burn.data.dataset", "burn.store", "burn.train.metric", "burn.train.renderer",
-    "burn.errors",
+    "burn.lr_scheduler", "burn.grad_clipping", "burn.data.dataloader", "burn.data.dataset", "burn.store",
+    "burn.train.metric", "burn.train.renderer", "burn.errors",
 ]  # fmt: skip
 # Methods of Tensor that Burn does not have.
 OURS = {"T", "contiguous", "from_cuda_array", "from_dlpack", "from_numpy", "kind", "numpy", "tolist"}

@@ -166,25 +166,67 @@ class MathMethods:
     bitwise_not = _unary(ew.bitwise_not, "All bits inverted.", "[0, 5]", "[-1, -6]")
 
     def deg2rad(self):
-        """Degrees as radians. Mirrors `Tensor::deg2rad`."""
+        """Degrees as radians. Mirrors `Tensor::deg2rad`.
+
+        >>> Tensor([180.0]).deg2rad().tolist()
+        [3.1415...]
+        """
         check_kind("deg2rad", self, FLOAT)
         return ew.mul_scalar.scalar(self, math.pi / 180.0, 0)
 
     def rad2deg(self):
-        """Radians as degrees. Mirrors `Tensor::rad2deg`."""
+        """Radians as degrees. Mirrors `Tensor::rad2deg`.
+
+        >>> Tensor([0.0]).rad2deg().tolist()
+        [0.0]
+        """
         check_kind("rad2deg", self, FLOAT)
         return ew.mul_scalar.scalar(self, 180.0 / math.pi, 0)
 
     def powf(self, other):
-        """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`."""
+        """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`.
+
+        Args:
+            other: a Float tensor of the same rank and dtype, or a number.
+
+        Returns:
+            Tensor with the broadcast shape. A negative base with a fractional exponent gives NaN.
+
+        >>> Tensor([4.0, 9.0]).powf(Tensor([0.5, 2.0])).tolist()
+        [2.0, 81.0]
+        """
         return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other)
 
     def powf_scalar(self, value):
-        """self to the power of a number; whole numbers take the exact forms. Mirrors `Tensor::powf_scalar`."""
+        """self to the power of a number; whole numbers take the exact forms. Mirrors `Tensor::powf_scalar`.
+
+        Args:
+            value: the exponent.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([2.0, 3.0]).powf_scalar(3.0).tolist()
+        [8.0, 27.0]
+        """
         return ew.powf_scalar(self, value)
 
     def powi(self, other):
-        """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`."""
+        """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`.
+
+        Args:
+            other: an Int tensor of the same rank, or a whole number.
+
+        Returns:
+            Tensor with the broadcast shape.
+
+        Raises:
+            DTypeError: a fractional number.
+            ArgumentError: a negative number, and self is Int.
+
+        >>> Tensor([2, 3]).powi(3).tolist()
+        [8, 27]
+        """
         if not isinstance(other, MathMethods):
             real, whole = number("powi", self, other, "other")
             if real != int(real):
@@ -200,39 +242,138 @@ class MathMethods:
         return ew.powi(self, other)
 
     def powi_scalar(self, value):
-        """self to a whole power. Mirrors `Tensor::powi_scalar`."""
+        """self to a whole power. Mirrors `Tensor::powi_scalar`.
+
+        Args:
+            value: a whole number.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([2.0, -3.0]).powi_scalar(2).tolist()
+        [4.0, 9.0]
+        """
         return self.powi(value)
 
     def clamp(self, min, max):
-        """Values limited to min..max; NaN stays NaN. Mirrors `Tensor::clamp`."""
+        """Values limited to min..max; NaN stays NaN. Mirrors `Tensor::clamp`.
+
+        Args:
+            min: lower limit; gradients are 0 below it.
+            max: upper limit.
+
+        Returns:
+            Tensor of the same shape.
+
+        Raises:
+            ArgumentError: min exceeds max.
+
+        >>> Tensor([-3.0, 0.5, 3.0]).clamp(-1.0, 1.0).tolist()
+        [-1.0, 0.5, 1.0]
+        """
         return ew.clamp(self, min, max)
 
     def clamp_min(self, min):
-        """Values of at least min. Mirrors `Tensor::clamp_min`."""
+        """Values of at least min. Mirrors `Tensor::clamp_min`.
+
+        Args:
+            min: lower limit.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([-3.0, 0.5]).clamp_min(0.0).tolist()
+        [0.0, 0.5]
+        """
         return ew.clamp(self, min, None, "clamp_min")
 
     def clamp_max(self, max):
-        """Values of at most max. Mirrors `Tensor::clamp_max`."""
+        """Values of at most max. Mirrors `Tensor::clamp_max`.
+
+        Args:
+            max: upper limit.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([0.5, 3.0]).clamp_max(1.0).tolist()
+        [0.5, 1.0]
+        """
         return ew.clamp(self, None, max, "clamp_max")
 
     def mask_where(self, mask, value):
-        """value where mask is true, self elsewhere; the three broadcast. Mirrors `Tensor::mask_where`."""
+        """value where mask is true, self elsewhere; the three broadcast. Mirrors `Tensor::mask_where`.
+
+        Args:
+            mask: Bool tensor of the same rank.
+            value: tensor of the same rank and dtype.
+
+        Returns:
+            Tensor with the broadcast shape. NumPy's `where(mask, value, self)`.
+
+        Raises:
+            KindError: mask is not Bool.
+
+        >>> x = Tensor([1.0, 2.0, 3.0])
+        >>> x.mask_where(x > 1.5, -x).tolist()
+        [1.0, -2.0, -3.0]
+        """
         return ew.mask_where(self, mask, value)
 
     def mask_fill(self, mask, value):
-        """A number where mask is true, self elsewhere. Mirrors `Tensor::mask_fill`."""
+        """A number where mask is true, self elsewhere. Mirrors `Tensor::mask_fill`.
+
+        Args:
+            mask: Bool tensor of the same rank.
+            value: a number.
+
+        Returns:
+            Tensor with the broadcast shape.
+
+        Raises:
+            KindError: mask is not Bool.
+
+        >>> x = Tensor([1.0, 2.0, 3.0])
+        >>> x.mask_fill(x > 1.5, 0.0).tolist()
+        [1.0, 0.0, 0.0]
+        """
         return ew.mask_fill(self, mask, value)
 
     def matmul(self, other):
         """Matrix product over the last two axes; leading axes broadcast. [.., m, k] and [.., k, n] give [.., m, n].
 
+        Mirrors `Tensor::matmul`.
+
+        Args:
+            other: tensor of the same rank and dtype.
+
+        Returns:
+            Tensor [.., m, n]. The same as `self @ other`.
+
         Raises:
-            ShapeError: ranks or inner sizes do not fit. Mirrors `Tensor::matmul`.
+            ShapeError: ranks or inner sizes do not fit.
+
+        >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> x.matmul(Tensor([[1.0], [10.0]])).tolist()
+        [[21.0], [43.0]]
         """
         return self @ other
 
     def dot(self, other):
-        """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`."""
+        """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`.
+
+        Args:
+            other: vector of the same length and dtype.
+
+        Returns:
+            Tensor [1].
+
+        Raises:
+            ShapeError: not two vectors of one length.
+
+        >>> Tensor([1.0, 2.0]).dot(Tensor([3.0, 4.0])).tolist()
+        [11.0]
+        """
         if self.ndim != 1 or check_tensor("dot", other, "other").ndim != 1 or self._dims != other._dims:
             raise ShapeError(
                 f"[dot] both tensors must be vectors of one length, got shapes {self.dims()} and {other.dims()}"
@@ -240,11 +381,35 @@ class MathMethods:
         return rd.sum_(ew.mul(self, other))
 
     def all_close(self, other, rtol=1e-5, atol=1e-8):
-        """Whether all elements are close, as a Python bool; equal infinities are, NaN never is. Mirrors `Tensor::all_close`."""
+        """Whether all elements are close, as a Python bool; equal infinities are, NaN never is. Mirrors `Tensor::all_close`.
+
+        Args:
+            other: tensor of the same rank and dtype.
+            rtol: part of |other| that they may differ by.
+            atol: amount that they may differ by.
+
+        Returns:
+            A bool.
+
+        >>> Tensor([1.0, 2.0]).all_close(Tensor([1.0, 2.000001]))
+        True
+        """
         return bool(rd.all_(self.is_close(other, rtol, atol)).item())
 
     def is_close(self, other, rtol=1e-5, atol=1e-8):
-        """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`."""
+        """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`.
+
+        Args:
+            other: Float tensor of the same rank and dtype.
+            rtol: part of |other| that they may differ by.
+            atol: amount that they may differ by.
+
+        Returns:
+            Bool tensor with the broadcast shape.
+
+        >>> Tensor([1.0, 2.0]).is_close(Tensor([1.0, 2.1])).tolist()
+        [True, False]
+        """
         check_kind("is_close", self, FLOAT)
         check_same("is_close", self, check_tensor("is_close", other, "other"))
         near = ew.lower_equal(
