@@ -38,6 +38,11 @@ def qr(x, reduced):
 
     Returns:
         (Q, R): [..., m, n] and [..., n, n] if reduced and m > n, else [..., m, m] and [..., m, n].
+
+    >>> x = Tensor([[3.0, 0.0], [4.0, 5.0]])
+    >>> q, r = qr(x, True)
+    >>> r.shape, q.matmul(r).all_close(x, atol=1e-5)
+    ([2, 2], True)
     """
     if not isinstance(reduced, bool):
         raise ArgumentTypeError(f"[qr] 'reduced' must be a bool, got {reduced!r}")
@@ -53,6 +58,10 @@ def svd(x, sweeps):
 
     Returns:
         (U, S, Vt): [..., m, k], [..., k] and [..., k, n].
+
+    >>> u, s, vt = svd(Tensor([[3.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), 10)
+    >>> u.shape, s.tolist(), vt.shape
+    ([3, 2], [3.0, 2.0], [2, 2])
     """
     if int_of("svd", "sweeps", sweeps) < 1:
         raise ArgumentError(f"[svd] 'sweeps' must be at least 1, got {sweeps}")
@@ -65,8 +74,14 @@ def det(x):
     Args:
         x: Float tensor with at least three axes; add one to a single matrix with unsqueeze_dim(0).
 
+    Returns:
+        Tensor without the last two axes.
+
     Raises:
         ShapeError: fewer axes, or matrices that are not square.
+
+    >>> det(Tensor([[[1.0, 2.0], [3.0, 5.0]]])).tolist()
+    [-1.0]
     """
     check_kind("det", check_tensor("det", x, "x"), FLOAT, "x")
     if x.ndim < 3 or x._dims[-1] != x._dims[-2]:

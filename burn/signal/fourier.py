@@ -45,6 +45,9 @@ def irfft(re, im, dim, n=None):
 
     Returns:
         Tensor with n samples on the axis.
+
+    >>> irfft(Tensor([0.0, 2.0]), Tensor([0.0, 0.0]), 0).tolist()
+    [1.0, -1.0]
     """
     axis = axis_of(dim, check_tensor("irfft", re, "re").ndim, "irfft")
     if n is None:
@@ -64,6 +67,9 @@ def cfft(re, im, dim, n=None):
 
     Returns:
         (re, im), with n bins on the axis.
+
+    >>> [part.tolist() for part in cfft(Tensor([1.0, 0.0]), Tensor([0.0, 1.0]), 0)]
+    [[1.0, 1.0], [1.0, -1.0]]
     """
     axis = axis_of(dim, check_tensor("cfft", re, "re").ndim, "cfft")
     return signal.cfft(re, im, axis, _length("cfft", re, axis, n))

@@ -172,6 +172,8 @@ class InteropMethods:
         Raises:
             DataError: strides that are not whole elements, or a mask.
             DTypeError: an element type that has no DType.
+
+        >>> x = Tensor.from_cuda_array(cupy_array)  # doctest: +SKIP
         """
         facts = getattr(source, "__cuda_array_interface__", None)
         if facts is None:

@@ -226,13 +226,38 @@ class SlicingMethods:
 
         Negative values count from the last class, fractions are cut off.
 
+        Args:
+            num_classes: how many, at least 2; negative values count from the last.
+
+        Returns:
+            Tensor [*shape, num_classes].
+
+        Raises:
+            OutOfBoundsError: a value that is no class.
+
         >>> Tensor([0, -1]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
         """
         return cast(_hot("one_hot", self, num_classes, self.ndim), self.dtype)
 
     def one_hot_fill(self, num_classes, on_value, off_value, axis):
-        """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`."""
+        """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`.
+
+        Args:
+            num_classes: how many, at least 2; negative values count from the last.
+            on_value: number at each value.
+            off_value: number elsewhere.
+            axis: place of the new axis, in -(rank + 1)..rank.
+
+        Returns:
+            Tensor of the same dtype, with one axis more.
+
+        Raises:
+            OutOfBoundsError: a value that is no class.
+
+        >>> Tensor([0, 2]).one_hot_fill(3, 5, 0, -1).tolist()
+        [[5, 0, 0], [0, 0, 5]]
+        """
         a = axis_of(axis, self.ndim + 1, "one_hot_fill", "axis")
         check_kind("one_hot_fill", self, NUMERIC)
         on, off = (number("one_hot_fill", self, v, n) for v, n in ((on_value, "on_value"), (off_value, "off_value")))

@@ -34,7 +34,14 @@ def assert_shape(tensor, shape):
 
 
 def debug_assert_shape(tensor, shape):
-    """`assert_shape`, which checks nothing under `python -O`. Mirrors `debug_assert_shape!`."""
+    """`assert_shape`, which checks nothing under `python -O`. Mirrors `debug_assert_shape!`.
+
+    Args:
+        tensor: a tensor of any kind.
+        shape: as for `assert_shape`.
+
+    >>> debug_assert_shape(Tensor.zeros([2, 3]), [2, None])
+    """
     if __debug__:
         _assert_shape("debug_assert_shape", tensor, shape)
 
@@ -88,6 +95,10 @@ def _call_of(frame, name):
 
 def check_closeness(output, expected):
     """Prints how many elements are close, for tolerances of 1e-1 to 1e-8. Mirrors `check_closeness`.
+
+    Args:
+        output: Float tensor.
+        expected: tensor of the same shape and dtype.
 
     Raises:
         ShapeError: the shapes differ.

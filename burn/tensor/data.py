@@ -65,9 +65,11 @@ class TensorData(CompareMethods):
     Args:
         values: nested lists, numbers or a NumPy array. Python floats become f32, ints i64, as in Burn.
         shape: sizes, when values are flat.
+        dtype: dtype of the values; if None it follows from them.
 
-    >>> TensorData([[1.0, 2.0], [3.0, 4.0]]).shape
-    [2, 2]
+    >>> data = TensorData([[1.0, 2.0], [3.0, 4.0]])
+    >>> data.shape, data.rank(), data.num_elements(), data.to_list()
+    ([2, 2], 2, 4, [[1.0, 2.0], [3.0, 4.0]])
     """
 
     __slots__ = ("_array", "_dtype")
@@ -96,10 +98,21 @@ class TensorData(CompareMethods):
 
     @classmethod
     def from_bytes(cls, data, shape, dtype):
-        """Data from raw row-major little-endian bytes.
+        r"""Data from raw row-major little-endian bytes.
+
+        Args:
+            data: the bytes.
+            shape: sizes.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData.
 
         Raises:
             InvalidByteLengthError: the number of bytes does not fit the shape and dtype.
+
+        >>> TensorData.from_bytes(b"\x00\x00\x80\x3f", [1], "f32")
+        TensorData([1.0], dtype=f32)
         """
         dtype, dims = DType.of(dtype), as_shape(shape, "from_bytes")
         want = int(np.prod(dims, dtype=np.int64)) * dtype.size
@@ -113,27 +126,79 @@ class TensorData(CompareMethods):
 
     @classmethod
     def from_(cls, values):
-        """Data from nested lists or an array; the shape follows from them. Mirrors `TensorData::from`."""
+        """Data from nested lists or an array; the shape follows from them. Mirrors `TensorData::from`.
+
+        Args:
+            values: nested lists, numbers or an array.
+
+        Returns:
+            TensorData.
+
+        >>> TensorData.from_([[1, 2]])
+        TensorData([[1, 2]], dtype=i64)
+        """
         return cls(values)
 
     @classmethod
     def zeros(cls, shape, dtype=DType.F32):
-        """Zeros (False for Bool). Mirrors `TensorData::zeros`."""
+        """Zeros (False for Bool). Mirrors `TensorData::zeros`.
+
+        Args:
+            shape: sizes.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> TensorData.zeros([2])
+        TensorData([0.0, 0.0], dtype=f32)
+        """
         return cls.full_dtype(shape, 0, dtype)
 
     @classmethod
     def ones(cls, shape, dtype=DType.F32):
-        """Ones (True for Bool). Mirrors `TensorData::ones`."""
+        """Ones (True for Bool). Mirrors `TensorData::ones`.
+
+        Args:
+            shape: sizes.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> TensorData.ones([2], "bool")
+        TensorData([True, True], dtype=bool)
+        """
         return cls.full_dtype(shape, 1, dtype)
 
     @classmethod
     def full(cls, shape, value, dtype=None):
-        """One number everywhere; without a dtype a float gives f32, an int i64, a bool Bool. Mirrors `TensorData::full`."""
+        """One number everywhere; without a dtype a float gives f32, an int i64, a bool Bool. Mirrors `TensorData::full`.
+
+        Args:
+            shape: sizes.
+            value: the number.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> TensorData.full([2], 7)
+        TensorData([7, 7], dtype=i64)
+        """
         return cls.full_dtype(shape, value, cls(value).dtype if dtype is None else dtype)
 
     @classmethod
     def full_dtype(cls, shape, value, dtype):
         """One number everywhere, in a dtype. Mirrors `TensorData::full_dtype`.
+
+        Args:
+            shape: sizes.
+            value: the number.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
 
         Raises:
             DataError: the dtype cannot represent the number.
@@ -152,8 +217,17 @@ class TensorData(CompareMethods):
         """Random values from a generator of the caller. Mirrors `TensorData::random`.
 
         Args:
+            shape: sizes.
             distribution: a `Distribution`.
             rng: a `numpy.random.Generator`.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> import numpy as np
+        >>> TensorData.random([2, 3], Distribution.Uniform(0.0, 1.0), np.random.default_rng(0)).shape
+        [2, 3]
         """
         dtype, dims, d = DType.of(dtype), as_shape(shape, "random"), distribution
         if isinstance(d, Distribution.Normal):
@@ -191,13 +265,21 @@ class TensorData(CompareMethods):
         return self._array.size
 
     def as_bytes(self):
-        """The raw bytes."""
+        r"""The raw bytes.
+
+        >>> TensorData([1, 2], dtype="u8").as_bytes()
+        b'\x01\x02'
+        """
         return self._array.tobytes()
 
     bytes = into_bytes = as_bytes
 
     def numpy(self):
-        """The values as a read-only NumPy array."""
+        """The values as a read-only NumPy array.
+
+        >>> TensorData([1, 2], dtype="u8").numpy()
+        array([1, 2], dtype=uint8)
+        """
         view = self._array.view()
         view.flags.writeable = False
         return view
@@ -207,7 +289,11 @@ class TensorData(CompareMethods):
         return self._array.tolist()
 
     def into_parts(self):
-        """(bytes, shape, dtype). Mirrors `TensorData::into_parts`."""
+        r"""(bytes, shape, dtype). Mirrors `TensorData::into_parts`.
+
+        >>> TensorData([1, 2], dtype="u8").into_parts()
+        (b'\x01\x02', [2], DType.U8)
+        """
         return self.as_bytes(), self.shape, self._dtype
 
     def with_bytes_mut(self, f):
@@ -215,8 +301,19 @@ class TensorData(CompareMethods):
 
         Mirrors `TensorData::with_bytes_mut`.
 
+        Args:
+            f: a function of a bytearray.
+
+        Returns:
+            What f returns.
+
         Raises:
             InvalidByteLengthError: f has changed their number; nothing is left of the data but an empty u8 array.
+
+        >>> data = TensorData([1, 2], dtype="u8")
+        >>> data.with_bytes_mut(lambda b: b.reverse())
+        >>> data
+        TensorData([2, 1], dtype=u8)
         """
         data = bytearray(self._array.tobytes())
         want, shape = len(data), self._array.shape
@@ -253,28 +350,68 @@ class TensorData(CompareMethods):
         Args:
             dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
 
+        Returns:
+            NumPy array [n].
+
         Raises:
             DTypeMismatchError: another dtype.
             InvalidRepresentationError: bytes that are no values of the dtype.
+
+        >>> TensorData([[1, 2]]).as_slice()
+        array([1, 2])
         """
         view = self._exactly(dtype, "as_slice").reshape(-1)
         view.flags.writeable = False
         return view
 
     def as_mut_slice(self, dtype=None):
-        """`as_slice`, which may be written to. Mirrors `TensorData::as_mut_slice`."""
+        """`as_slice`, which may be written to. Mirrors `TensorData::as_mut_slice`.
+
+        Args:
+            dtype: as for `as_slice`.
+
+        Returns:
+            NumPy array [n].
+
+        >>> data = TensorData([1, 2])
+        >>> data.as_mut_slice()[0] = 9
+        >>> data
+        TensorData([9, 2], dtype=i64)
+        """
         self._exactly(dtype, "as_mut_slice")
         self._writable()
         return self._array.reshape(-1)
 
     def view(self, dtype=None):
-        """The values by index, without conversion: `data.view()[0, -1]`. Mirrors `TensorData::view`."""
+        """The values by index, without conversion: `data.view()[0, -1]`. Mirrors `TensorData::view`.
+
+        Args:
+            dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
+
+        Returns:
+            TensorDataView.
+
+        >>> TensorData([[1, 2], [3, 4]]).view()[1, -1]
+        4
+        """
         return TensorDataView(self._exactly(dtype, "view"), self._dtype, False)
 
     try_view = view
 
     def mut_view(self, dtype=None):
-        """`view`, whose elements may be assigned. Mirrors `TensorData::mut_view`."""
+        """`view`, whose elements may be assigned. Mirrors `TensorData::mut_view`.
+
+        Args:
+            dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
+
+        Returns:
+            TensorDataView.
+
+        >>> data = TensorData([[1, 2]])
+        >>> data.mut_view()[0, 1] = 9
+        >>> data
+        TensorData([[1, 9]], dtype=i64)
+        """
         self._exactly(dtype, "mut_view")
         self._writable()
         return TensorDataView(self._array, self._dtype, True)
@@ -282,15 +419,34 @@ class TensorData(CompareMethods):
     try_mut_view = mut_view
 
     def iter(self, dtype=None):
-        """An iterator over the values in row-major order, converted to a dtype if one is given. Mirrors `TensorData::iter`."""
+        """An iterator over the values in row-major order, converted to a dtype if one is given. Mirrors `TensorData::iter`.
+
+        Args:
+            dtype: a DType or its name; the data's if None.
+
+        Returns:
+            Iterator of Python numbers.
+
+        >>> list(TensorData([1.9, -2.0]).iter("i32"))
+        [1, -2]
+        """
         data = self if dtype is None else self.convert(dtype)
         return (v.item() if hasattr(v, "item") else float(v) for v in data._array.reshape(-1))
 
     def to_vec(self, dtype=None):
         """The values as a flat list; a dtype must equal the data's. Mirrors `TensorData::try_to_vec`.
 
+        Args:
+            dtype: must be the data's if given.
+
+        Returns:
+            List of Python numbers.
+
         Raises:
             DTypeMismatchError: the dtypes differ.
+
+        >>> TensorData([[1, 2]]).to_vec()
+        [1, 2]
         """
         return self._exactly(dtype, "to_vec").reshape(-1).tolist()
 
@@ -298,6 +454,12 @@ class TensorData(CompareMethods):
 
     def to_vec_as(self, dtype):
         """The values as a flat list, converted. Mirrors `TensorData::try_to_vec_as`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            List of Python numbers.
 
         Raises:
             DataError: a value that the dtype cannot represent.
@@ -312,8 +474,17 @@ class TensorData(CompareMethods):
     def convert(self, dtype):
         """The values in another dtype; to Bool they are compared with 0. Mirrors `TensorData::convert`.
 
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            TensorData of the same shape.
+
         Raises:
             DataError: a value that the dtype cannot represent: floats truncate, floats to floats round.
+
+        >>> TensorData([1.9, 0.0]).convert("bool")
+        TensorData([True, False], dtype=bool)
         """
         dtype = DType.of(dtype)
         return TensorData._of(checked_convert(self._array, dtype, "convert"), dtype)
@@ -341,7 +512,12 @@ class TensorData(CompareMethods):
 
 
 class TensorDataView:
-    """The values of a `TensorData` by index: one int an axis, negative ones from the end. Mirrors `TensorDataView`."""
+    """The values of a `TensorData` by index: one int an axis, negative ones from the end. Mirrors `TensorDataView`.
+
+    >>> view = TensorData([[1, 2], [3, 4]]).view("i64")
+    >>> view[0, -1], view.ravel_index([1, 0]), view.shape
+    (2, 2, [2, 2])
+    """
 
     __slots__ = ("_array", "_dtype", "_writable")
 
@@ -360,6 +536,12 @@ class TensorDataView:
 
     def ravel_index(self, indices):
         """The position in row-major order of an element.
+
+        Args:
+            indices: one int an axis; negative ones count from the end.
+
+        Returns:
+            An int.
 
         Raises:
             ShapeError: not one index an axis.

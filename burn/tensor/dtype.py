@@ -107,15 +107,34 @@ class DType:
 
     @staticmethod
     def of_code(code):
-        """The dtype with an internal number."""
+        """The dtype with an internal number.
+
+        Args:
+            code: the number.
+
+        Returns:
+            DType.
+
+        >>> DType.of_code(DType.F32.code)
+        DType.F32
+        """
         return _ALL[code]
 
     @staticmethod
     def of(value):
         """The dtype that a DType, a name such as "f32", a NumPy dtype or a Python type means.
 
-        Raises
+        Args:
+            value: a DType, a name, a NumPy dtype or a Python type.
+
+        Returns:
+            DType.
+
+        Raises:
             DTypeError: nothing here corresponds to it.
+
+        >>> DType.of("bf16"), DType.of(bool)
+        (DType.BF16, DType.Bool)
         """
         if isinstance(value, DType):
             return value
@@ -135,7 +154,11 @@ class DType:
         return found
 
     def finfo(self):
-        """(epsilon, max, min, min_positive) of a float dtype as Python floats."""
+        """(epsilon, max, min, min_positive) of a float dtype as Python floats.
+
+        >>> DType.F16.finfo()[:2]
+        (0.0009..., 65504.0)
+        """
         import ml_dtypes
 
         info = ml_dtypes.finfo("float16" if self.variant == "Flex32" else self.numpy)
