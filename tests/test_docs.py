@@ -12,6 +12,8 @@ import textwrap
 import pytest
 
 import burn
+from burn._ops import OPS
+from tests import operations_page
 from tests.conftest import ROOT
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -64,6 +66,23 @@ def lacks_table():
 def test_what_cuda_lacks_is_documented():
     text = (ROOT / "docs/cuda.md").read_text()
     assert f"<!-- lacks -->\n{lacks_table()}\n<!-- /lacks -->" in text, f"write this:\n{lacks_table()}"
+
+
+def test_page_of_operations_is_fresh():
+    assert operations_page.page() == operations_page.PAGE.read_text(), "run python -m tests.operations_page"
+
+
+def test_gradients_that_the_page_promises_flow():
+    """Where the record of plain tensors has no gradient, tracked ones take the one that the page's maker names."""
+    x = burn.Tensor([[1.0, 2.0]]).autodiff().require_grad()
+    at, v = burn.Tensor([[0]]), burn.Tensor([[5.0]])
+    results = {
+        "max": x.max(), "min": x.min(), "scatter": x.scatter(1, at, v), "sort_values": x.sort(1),
+        "select_assign": x.select_assign(1, at.reshape([1]), v),
+    }  # fmt: skip
+    assert results.keys() == operations_page.TRACKED_AS.keys()
+    for name, tracked_as in operations_page.TRACKED_AS.items():
+        assert results[name].is_tracked() and not OPS[name].rule and OPS[tracked_as].rule
 
 
 def test_names_that_the_page_gives_exist():
