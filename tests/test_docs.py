@@ -5,10 +5,12 @@ import doctest
 import enum
 import importlib
 import inspect
+import math
 import pkgutil
 import re
 import textwrap
 
+import numpy as np
 import pytest
 
 import burn
@@ -85,14 +87,65 @@ def test_gradients_that_the_page_promises_flow():
         assert results[name].is_tracked() and not OPS[name].rule and OPS[tracked_as].rule
 
 
+# What stands before the dot in docs/names.md, and where other capitalised names are found.
+OBJECTS = {
+    "burn": burn, "x": burn.Tensor, "v": burn.Tensor, "m": burn.Tensor, "i": burn.Tensor, "Tensor": burn.Tensor,
+    "loss": burn.Tensor, "device": burn.Device, "Device": burn.Device, "model": burn.module.Module,
+    "optimizer": burn.optim.ModuleOptimizer,
+}  # fmt: skip
+PLACES = (burn, burn.tensor, burn.linalg, burn.signal, burn.optim, burn.module)
+
+
+def rows_of_names():
+    """The cells of each row of docs/names.md: the names of others, and last ours."""
+    lines = [line for line in (ROOT / "docs/names.md").read_text().splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return [row for row in rows if row[-1] != "burn"]
+
+
 def test_names_that_the_page_gives_exist():
-    text = (ROOT / "docs/names.md").read_text()
-    ours = [line.split("|")[3] for line in text.splitlines() if line.startswith("|")][2:]
-    methods = re.findall(r"`(?:x|Tensor)\.(\w+)", " ".join(ours))
-    assert len(methods) > 40 and not [name for name in methods if not hasattr(burn.Tensor, name)]
-    for path in re.findall(r"`(burn\.[\w.]+)\(", " ".join(ours)):
-        module, name = path.rsplit(".", 1)
-        assert hasattr(importlib.import_module(module), name), path
+    seen = 0
+    for row in rows_of_names():
+        for code in re.findall(r"`([^`]+)`", row[-1]):
+            for path in re.findall(r"(?<![\w.\"])([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)(?=\(|\.T\b|$)", code):
+                first, *rest = path.split(".")
+                found = OBJECTS.get(first) or next((getattr(p, first) for p in PLACES if hasattr(p, first)), None)
+                if found is None:
+                    assert not first[0].isupper(), f"{path} in {row}"
+                    continue
+                for name in rest:  # a name that is not there raises
+                    found = {"shape": burn.Shape, "T": burn.Tensor}.get(name) or getattr(found, name)
+                seen += 1
+    assert seen > 200
+
+
+def arrays_of(value):
+    """The arrays in a result: of one tensor, of several, or the parts of complex numbers."""
+    if isinstance(value, tuple | list) and hasattr(value[0], "shape"):
+        return [np.asarray(part) for part in value]
+    value = np.asarray(value)
+    return [value.real, value.imag] if np.iscomplexobj(value) else [value]
+
+
+def test_names_of_numpy_mean_the_same():
+    """Both sides of the rows with a NumPy form give the same values; axes that burn keeps do not count."""
+    rng = np.random.default_rng(0)
+    x, y = (rng.uniform(0.1, 1.0, (3, 4)).astype("f") for _ in range(2))
+    i, j = np.array([2, 0]), np.array([[1], [0], [3]])
+    theirs = {"x": x, "y": y, "v": x[0], "z": x[:, :3], "m": x > 0.5, "i": i, "j": j}
+    ours = {name: burn.Tensor(value) for name, value in theirs.items()}
+    shared = {"np": np, "math": math, "burn": burn, "a": x}
+    for place in (burn, burn.tensor):
+        shared |= {name: getattr(place, name) for name in dir(place) if name[0].isupper()}
+    rows = [row for row in rows_of_names() if len(row) == 3 and row[0] and "rng" not in row[0]]
+    for numpy, _, burns in rows:
+        left, right = (re.match(r"`([^`]+)`", cell)[1] for cell in (numpy, burns))
+        want, got = arrays_of(eval(left, {**shared, **theirs})), arrays_of(eval(right, {**shared, **ours}))
+        if left.startswith(("np.linalg.qr", "np.linalg.svd")):  # signs and the size of Q and U are free
+            want, got = [abs(want[1])], [abs(got[1])]
+        for a, b in zip(want, got, strict=True):
+            np.testing.assert_allclose(np.squeeze(b), np.squeeze(a), 1e-4, 1e-5, err_msg=left)
+    assert len(rows) > 80
 
 
 # Public items: what they are, and what their docstrings must say.
@@ -131,8 +184,9 @@ def public_items():
             for base in item.__mro__ if inspect.isclass(item) else ():
                 if base.__module__.startswith("burn.") and "._core" not in base.__module__:
                     for key, member in vars(base).items():
+                        path = f"{base.__module__}.{base.__qualname__}.{key}"
                         if not key.startswith("_") and function_of(member):
-                            found.setdefault(id(function_of(member)), (f"{namespace}.{name}.{key}", member, item))
+                            found.setdefault(id(function_of(member)), (path, member, base))
     return sorted(found.values(), key=lambda entry: entry[0])
 
 
