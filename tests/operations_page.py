@@ -5,6 +5,9 @@ Nothing here needs a GPU: what CUDA has is read from the sources of its kernels.
 
 import sys
 
+import burn._ops.linalg
+import burn._ops.signal
+import burn._ops.transfer  # noqa: F401 - records that are defined when they are first used
 from burn import Tensor
 from burn._ops import OPS
 from burn._ops.registry import ANY

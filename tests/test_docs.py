@@ -177,7 +177,7 @@ def public_items():
         for name in getattr(module, "__all__", None) or dir(module):
             item = getattr(module, name)
             home = getattr(item, "__module__", None) or ""
-            own = home.startswith("burn.") and "._core" not in home
+            own = home.startswith("burn." if hasattr(module, "__path__") else namespace) and "._core" not in home
             if name.startswith("_") or not own or not (inspect.isclass(item) or inspect.isroutine(item)):
                 continue
             found.setdefault(id(item), (f"{namespace}.{name}", item, None))
@@ -213,6 +213,8 @@ def gives_a_result(function):
 def faults_of(path, item, owner):
     """What a docstring lacks, as words."""
     name = path.rsplit(".", 1)[1]
+    if owner and issubclass(owner, BaseException):
+        return [] if function_of(item).__doc__ else ["a summary"]
     if owner and any(name in vars(base) for base in owner.__mro__[1:] if base.__module__.startswith("burn.")):
         return []  # it does what the method of the base says
     text = inspect.getdoc(item) if not inspect.isclass(item) else inspect.cleandoc(item.__doc__ or "")

@@ -26,6 +26,9 @@ class EmbeddingConfig(Config):
     def init(self, device=None) -> "Embedding":
         """The layer, its table still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is no positive integer.
         """
@@ -38,6 +41,10 @@ class Embedding(Module):
     """Looks up a row of a table for every index. Mirrors `burn::nn::Embedding`.
 
     Field: `weight` [n_embedding, d_model].
+
+    >>> layer = Embedding(Param.from_data([[1.0, 2.0], [3.0, 4.0]]))
+    >>> layer.forward(Tensor([[1, 0]])).tolist()
+    [[[3.0, 4.0], [1.0, 2.0]]]
     """
 
     weight: Param

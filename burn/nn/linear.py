@@ -40,6 +40,9 @@ class LinearConfig(Config):
     def init(self, device=None) -> "Linear":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is no positive integer.
         """
@@ -59,6 +62,11 @@ class Linear(Module):
     """``input @ weight + bias`` over the last axis. Mirrors `burn::nn::Linear`.
 
     Fields: `weight` [d_input, d_output], not transposed as PyTorch's; `bias` [d_output] or None.
+
+    >>> device = burn.Device.flex()
+    >>> layer = Linear(Param.from_data([[1.0], [10.0]], device), Param.from_data([100.0], device))
+    >>> layer.forward(Tensor([[1.0, 2.0]], device)).tolist(), layer(Tensor([[3.0, 4.0]], device)).tolist()
+    ([[121.0]], [[143.0]])
     """
 
     weight: Param

@@ -102,6 +102,15 @@ def check_closeness(output, expected):
 
     Raises:
         ShapeError: the shapes differ.
+
+    >>> check_closeness(Tensor([1.0]), Tensor([1.0]))
+    Tensor Closeness Check Results:
+    ===============================
+    Epsilon: 1e-1
+      Close elements: 1/1 (100.00%)
+      [PASS]
+    ...
+    Closeness check complete.
     """
     check_tensor("check_closeness", output, "output")
     if output._dims != check_tensor("check_closeness", expected, "expected")._dims:
