@@ -1,6 +1,7 @@
 """The documentation is true: its examples run, its links lead somewhere."""
 
 import ast
+import dataclasses
 import doctest
 import enum
 import importlib
@@ -156,8 +157,12 @@ NAMESPACES = [
     "burn.lr_scheduler", "burn.grad_clipping", "burn.data.dataloader", "burn.data.dataset", "burn.store",
     "burn.train.metric", "burn.train.renderer", "burn.errors",
 ]  # fmt: skip
-# Methods of Tensor that Burn does not have.
-OURS = {"T", "contiguous", "from_cuda_array", "from_dlpack", "from_numpy", "kind", "numpy", "tolist"}
+# What Burn does not have.
+OURS = {
+    "T", "contiguous", "from_cuda_array", "from_dlpack", "from_numpy", "kind", "numpy", "tolist", "ConfigEnum", "Float32",
+    "config_to_json", "float_text", "from_json", "to_json", "tuple_variant", "get_num_threads", "set_num_threads",
+    "show_config", "field", "PathTracking", "CurvePlot", "ProgressBar", "ConfusionMatrix",
+}  # fmt: skip
 
 
 def function_of(item):
@@ -220,11 +225,17 @@ def faults_of(path, item, owner):
     text = inspect.getdoc(item) if not inspect.isclass(item) else inspect.cleandoc(item.__doc__ or "")
     if not text or not re.match(r".*?[.:](\s|$)", text.replace("\n", " ")):
         return ["a summary that ends with a full stop"]
-    lacking = []
+    lacking: list[str] = []
+    mirrors = re.search(r"Mirrors\s+(?:`|a Rust enum)|\(Burn: `", text)
+    origin = [] if mirrors or name in OURS or owner not in (None, burn.Tensor) else ["the item of Burn that it mirrors"]
     if inspect.isclass(item):
         if issubclass(item, BaseException | enum.Enum):
             return []
-        return [] if ">>>" in text else ["an example"]
+        fields = parameters_of(item) if dataclasses.is_dataclass(item) or item is burn.Tensor else []
+        missing = [name for name in fields if not re.search(rf"\b{name}\b", text)]
+        lacking += [f"Args: {', '.join(missing)}"] if missing else []
+        lacking += ["an example"] if ">>>" not in text else []
+        return lacking + origin
     if isinstance(item, property):
         return []
     function = function_of(item)
@@ -241,9 +252,7 @@ def faults_of(path, item, owner):
         lacking.append("Returns")
     if ">>>" not in text and not (examples and re.search(rf"\b{name}\b", examples)):
         lacking.append("an example, here or in the class")
-    if owner is burn.Tensor and name not in OURS and not re.search(r"Mirrors\s+`", text):
-        lacking.append("the item of Burn that it mirrors")
-    return lacking
+    return lacking + origin
 
 
 def examples_of(item):

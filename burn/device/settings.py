@@ -13,6 +13,11 @@ __all__ = ["DeviceConfig", "DeviceSettings"]
 class DeviceSettings:
     """The default dtypes of a device. Mirrors `burn::tensor::DeviceSettings`.
 
+    Args:
+        float_dtype: dtype of Float tensors that are made without one.
+        int_dtype: the same for Int tensors, and for the positions that operations give.
+        bool_dtype: the same for Bool tensors.
+
     >>> burn.Device.flex().settings().int_dtype
     DType.I32
     """

@@ -15,6 +15,14 @@ class DisplaySettings:
 
     Mirrors `burn::module::DisplaySettings`.
 
+    Args:
+        show_param_id: whether ids of parameters are shown.
+        show_all_attributes: whether every field is, whatever the module chooses.
+        show_num_parameters: whether each module shows its number of parameters.
+        new_line_after_attribute: whether each attribute has a line.
+        indentation_size: spaces of one level.
+        level: how deep the module is, from 1.
+
     >>> settings = DisplaySettings().with_indentation_size(4).inherit(DisplaySettings())
     >>> settings.get("indentation_size"), settings.get("show_param_id")
     (4, False)

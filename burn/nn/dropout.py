@@ -13,6 +13,9 @@ from ._checks import check_float
 class DropoutConfig(Config):
     """Configuration of `Dropout`. Mirrors `burn::nn::DropoutConfig`.
 
+    Args:
+        prob: share of the elements that become zero, from 0 to 1.
+
     >>> DropoutConfig(0.5).init()
     Dropout {prob: 0.5}
     """

@@ -14,6 +14,11 @@ from .initializer import Initializer
 class EmbeddingConfig(Config):
     """Configuration of `Embedding`. Mirrors `burn::nn::EmbeddingConfig`.
 
+    Args:
+        n_embedding: number of rows.
+        d_model: length of a row.
+        initializer: how the table is drawn.
+
     >>> from burn.device import Device
     >>> EmbeddingConfig(100, 10).init(Device.flex())
     Embedding {n_embedding: 100, d_model: 10, params: 1000}

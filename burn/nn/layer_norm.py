@@ -14,6 +14,11 @@ from .initializer import Initializer
 class LayerNormConfig(Config):
     """Configuration of `LayerNorm`. Mirrors `burn::nn::LayerNormConfig`.
 
+    Args:
+        d_model: size of the last axis.
+        epsilon: added to the variance.
+        bias: whether there is a beta.
+
     >>> from burn.device import Device
     >>> LayerNormConfig(6).with_bias(False).init(Device.flex())
     LayerNorm {d_model: 6, epsilon: 0.00001, bias: false, params: 6}

@@ -26,6 +26,13 @@ class LinearLayout(enum.Enum):
 class LinearConfig(Config):
     """Configuration of `Linear`. Mirrors `burn::nn::LinearConfig`.
 
+    Args:
+        d_input: size of the last axis of the input.
+        d_output: size of the last axis of the output.
+        bias: whether a bias is added.
+        initializer: how weight and bias are drawn.
+        layout: how records hold the weight.
+
     >>> from burn.device import Device
     >>> LinearConfig(3, 5).with_bias(False).init(Device.flex())
     Linear {d_input: 3, d_output: 5, bias: false, params: 15}

@@ -55,7 +55,7 @@ class AdamWConfig(Config):
 
 
 class AdamW(Optimizer):
-    """p = p * (1 - lr * weight_decay) - lr * (m / (1 - beta_1^t)) / (sqrt(v / (1 - beta_2^t)) + epsilon), at step t.
+    """p = p * (1 - lr * weight_decay) - lr * (m / (1 - beta_1^t)) / (sqrt(v / (1 - beta_2^t)) + epsilon), at step t (Burn: `AdamW`).
 
     Burn: `AdamW`. Half-precision parameters have moments in f32.
 

@@ -31,7 +31,7 @@ def _float(op, tensor):
 
 
 def relu(tensor):
-    """max(0, x); NaN stays NaN and the gradient at 0 is 0.
+    """max(0, x); NaN stays NaN and the gradient at 0 is 0. Mirrors `relu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -46,7 +46,7 @@ def relu(tensor):
 
 
 def gelu(tensor):
-    """0.5 x (1 + erf(x / sqrt 2)) of a Float tensor, in the same shape.
+    """0.5 x (1 + erf(x / sqrt 2)) of a Float tensor, in the same shape. Mirrors `gelu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -61,7 +61,7 @@ def gelu(tensor):
 
 
 def gelu_approximate(tensor):
-    """The tanh form of gelu, in the same shape.
+    """The tanh form of gelu, in the same shape. Mirrors `gelu_approximate`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -76,7 +76,7 @@ def gelu_approximate(tensor):
 
 
 def sigmoid(tensor):
-    """1 / (1 + exp(-x)) of a Float tensor, in the same shape.
+    """1 / (1 + exp(-x)) of a Float tensor, in the same shape. Mirrors `sigmoid`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -91,7 +91,7 @@ def sigmoid(tensor):
 
 
 def log_sigmoid(tensor):
-    """log(sigmoid(x)) of a Float tensor without overflow, in the same shape.
+    """log(sigmoid(x)) of a Float tensor without overflow, in the same shape. Mirrors `log_sigmoid`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -106,7 +106,7 @@ def log_sigmoid(tensor):
 
 
 def silu(tensor):
-    """x sigmoid(x) of a Float tensor, in the same shape.
+    """x sigmoid(x) of a Float tensor, in the same shape. Mirrors `silu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -121,7 +121,7 @@ def silu(tensor):
 
 
 def tanh(tensor):
-    """Hyperbolic tangent of a Float tensor, in the same shape.
+    """Hyperbolic tangent of a Float tensor, in the same shape. Mirrors `tanh`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -138,6 +138,8 @@ def tanh(tensor):
 def softmax(tensor, dim):
     """exp(x - max) / sum along an axis, in the same shape. A row of -inf alone, or with +inf or NaN, gives NaN.
 
+    Mirrors `softmax`.
+
     Args:
         tensor: Float tensor of any shape.
         dim: the axis; negative counts from the end.
@@ -152,7 +154,7 @@ def softmax(tensor, dim):
 
 
 def log_softmax(tensor, dim):
-    """log(softmax) along an axis without overflow, in the same shape.
+    """log(softmax) along an axis without overflow, in the same shape. Mirrors `log_softmax`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -168,7 +170,7 @@ def log_softmax(tensor, dim):
 
 
 def softmin(tensor, dim):
-    """softmax of -x along an axis, in the same shape.
+    """softmax of -x along an axis, in the same shape. Mirrors `softmin`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -184,7 +186,7 @@ def softmin(tensor, dim):
 
 
 def hard_swish(tensor):
-    """x clip(x / 6 + 0.5, 0, 1) of a Float tensor, in the same shape.
+    """x clip(x / 6 + 0.5, 0, 1) of a Float tensor, in the same shape. Mirrors `hard_swish`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -199,7 +201,7 @@ def hard_swish(tensor):
 
 
 def mish(tensor):
-    """x tanh(log(1 + exp(x))) of a Float tensor, in the same shape.
+    """x tanh(log(1 + exp(x))) of a Float tensor, in the same shape. Mirrors `mish`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -214,7 +216,7 @@ def mish(tensor):
 
 
 def softsign(tensor):
-    """x / (1 + |x|) of a Float tensor, in the same shape; 1 and -1 at the infinities.
+    """x / (1 + |x|) of a Float tensor, in the same shape; 1 and -1 at the infinities. Mirrors `softsign`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -229,7 +231,7 @@ def softsign(tensor):
 
 
 def tanhshrink(tensor):
-    """x - tanh(x) of a Float tensor, in the same shape.
+    """x - tanh(x) of a Float tensor, in the same shape. Mirrors `tanhshrink`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -244,7 +246,7 @@ def tanhshrink(tensor):
 
 
 def relu6(tensor):
-    """x limited to 0..6, in the same shape.
+    """x limited to 0..6, in the same shape. Mirrors `relu6`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -259,7 +261,7 @@ def relu6(tensor):
 
 
 def hardtanh(tensor, min_val, max_val):
-    """x limited to min_val..max_val, in the same shape.
+    """x limited to min_val..max_val, in the same shape. Mirrors `hardtanh`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -282,7 +284,7 @@ def hardtanh(tensor, min_val, max_val):
 
 
 def leaky_relu(tensor, negative_slope):
-    """x, times negative_slope below 0, in the same shape.
+    """x, times negative_slope below 0, in the same shape. Mirrors `leaky_relu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -298,7 +300,7 @@ def leaky_relu(tensor, negative_slope):
 
 
 def prelu(tensor, alpha):
-    """x, times alpha below 0, in the same shape.
+    """x, times alpha below 0, in the same shape. Mirrors `prelu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -329,6 +331,8 @@ def prelu(tensor, alpha):
 def elu(tensor, alpha):
     """x, alpha (exp(x) - 1) up to 0, in the same shape; small x keep their digits and large ones a finite gradient.
 
+    Mirrors `elu`.
+
     Args:
         tensor: Float tensor of any shape.
         alpha: where negative values level off, at -alpha.
@@ -344,7 +348,7 @@ def elu(tensor, alpha):
 
 
 def celu(tensor, alpha):
-    """x, alpha (exp(x / alpha) - 1) up to 0, in the same shape.
+    """x, alpha (exp(x / alpha) - 1) up to 0, in the same shape. Mirrors `celu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -366,7 +370,7 @@ def celu(tensor, alpha):
 
 
 def selu(tensor):
-    """elu with the alpha and scale of self-normalizing networks (1.6733 and 1.0507), in the same shape.
+    """elu with the alpha and scale of self-normalizing networks (1.6733 and 1.0507), in the same shape. Mirrors `selu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -381,7 +385,7 @@ def selu(tensor):
 
 
 def hard_sigmoid(tensor, alpha, beta):
-    """alpha x + beta limited to 0..1, in the same shape.
+    """alpha x + beta limited to 0..1, in the same shape. Mirrors `hard_sigmoid`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -398,7 +402,7 @@ def hard_sigmoid(tensor, alpha, beta):
 
 
 def softplus(tensor, beta):
-    """log(1 + exp(beta x)) / beta without overflow, in the same shape; x itself where beta x > 20.
+    """log(1 + exp(beta x)) / beta without overflow, in the same shape; x itself where beta x > 20. Mirrors `softplus`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -417,7 +421,7 @@ def softplus(tensor, beta):
 
 
 def softplus_with_threshold(tensor, beta, threshold):
-    """softplus that is x itself where beta x > threshold.
+    """softplus that is x itself where beta x > threshold. Mirrors `softplus_with_threshold`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -441,7 +445,7 @@ def _softplus(op, tensor, beta, threshold):
 
 
 def hard_shrink(tensor, lambda_):
-    """x, 0 where |x| <= lambda_, in the same shape.
+    """x, 0 where |x| <= lambda_, in the same shape. Mirrors `hard_shrink`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -457,7 +461,7 @@ def hard_shrink(tensor, lambda_):
 
 
 def soft_shrink(tensor, lambda_):
-    """x moved toward 0 by lambda_, 0 where |x| <= lambda_, in the same shape.
+    """x moved toward 0 by lambda_, 0 where |x| <= lambda_, in the same shape. Mirrors `soft_shrink`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -474,7 +478,7 @@ def soft_shrink(tensor, lambda_):
 
 
 def shrink(tensor, lambda_, bias):
-    """x moved toward 0 by bias, 0 where |x| <= lambda_, in the same shape.
+    """x moved toward 0 by bias, 0 where |x| <= lambda_, in the same shape. Mirrors `shrink`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -491,7 +495,7 @@ def shrink(tensor, lambda_, bias):
 
 
 def thresholded_relu(tensor, alpha):
-    """x, 0 where x <= alpha, in the same shape.
+    """x, 0 where x <= alpha, in the same shape. Mirrors `thresholded_relu`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -507,7 +511,7 @@ def thresholded_relu(tensor, alpha):
 
 
 def threshold(tensor, threshold, value):
-    """x, value where x <= threshold, in the same shape.
+    """x, value where x <= threshold, in the same shape. Mirrors `threshold`.
 
     Args:
         tensor: Float tensor of any shape.
@@ -524,7 +528,7 @@ def threshold(tensor, threshold, value):
 
 
 def glu(tensor, dim):
-    """a sigmoid(b), where a and b are the halves along an axis.
+    """a sigmoid(b), where a and b are the halves along an axis. Mirrors `glu`.
 
     Args:
         tensor: Float tensor, even along `dim`.
@@ -555,6 +559,8 @@ def glu(tensor, dim):
 
 def quiet_softmax(tensor, dim):
     """exp(x) / (1 + sum(exp(x))) along an axis without overflow, in the same shape: a row of -inf gives zeros.
+
+    Mirrors `quiet_softmax`.
 
     Args:
         tensor: Float tensor of any shape.

@@ -19,6 +19,10 @@ class Tolerance:
 
     The relative part counts times the larger of the two magnitudes. `Tolerance()` is `Tolerance.balanced()`.
 
+    Args:
+        relative_parts: one for the dtypes of each size: 2, 4 and 8 bytes.
+        absolute_parts: likewise; None is 64 times the smallest normal number.
+
     >>> Tolerance.rel_abs(0.1, 0.0).approx_eq(10.0, 10.9), Tolerance.absolute(0.5).approx_eq(1.0, 1.5)
     (True, False)
     >>> Tolerance.balanced().parts("f32"), Tolerance.permissive().parts("f32"), Tolerance.strict().parts("f32")[0]

@@ -9,7 +9,7 @@ __all__ = ["embedding", "linear"]
 
 
 def linear(input, weight, bias=None):
-    """input @ weight + bias over the last axis.
+    """input @ weight + bias over the last axis. Mirrors `linear`.
 
     Args:
         input: [..., d_input].
@@ -29,7 +29,7 @@ def linear(input, weight, bias=None):
 
 
 def embedding(weights, indices):
-    """Rows of a table.
+    """Rows of a table. Mirrors `embedding`.
 
     Args:
         weights: [n_embedding, d_model].

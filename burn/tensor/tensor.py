@@ -54,6 +54,11 @@ class Tensor(
     Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.
     Operations return new tensors and never change their inputs. The kind (Float, Int, Bool) follows from the dtype.
 
+    Args:
+        data: nested lists, a NumPy array or TensorData.
+        device: a Device or a (Device, dtype) pair; the default device if None.
+        dtype: dtype of the result; if None the device's default for the kind of the data.
+
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> (x * x).sum().item()
     30.0

@@ -25,8 +25,7 @@ class CurvePlot:
         ...     plot.add(1 / (1 + step))
         >>> "loss" in plot.text()
         True
-        >>> plot.show()
-        ...loss...
+        >>> plot.show()  # doctest: +SKIP
     """
 
     def __init__(self, title: str, width: int = 80, height: int = 15) -> None:
