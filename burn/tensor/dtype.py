@@ -44,6 +44,14 @@ class DType:
 
     The variants are class attributes: `DType.F64 F32 Flex32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 Bool BoolU8 BoolU32`.
 
+    Attributes:
+        name: what Burn prints, such as "f32"; wherever a dtype is asked for, it stands for it.
+        size: bytes an element.
+        kind: Float, Int or Bool.
+        variant: name of the class attribute.
+        record_name: what records hold.
+        code: the number by which kernels know it.
+
     >>> DType.F32.name, DType.F32.size, DType.F32.kind
     ('f32', 4, Float)
     """
