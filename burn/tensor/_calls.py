@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 
 from burn._arguments import shown
 from burn._core import core
-from burn.errors import ArgumentTypeError, BurnError
+from burn.errors import ArgumentTypeError, BurnError, ExecutionError
 
 __all__ = ["teach_class", "teach_functions"]
 
@@ -92,8 +92,8 @@ def _count(n):
 def _rename(func, form, error):
     """Operations are made of others: the error names the one that was called, and its argument."""
     text, op = error.args[0], form.rpartition(".")[2]
-    if error.late or not text.startswith("["):
-        return
+    if error.late or isinstance(error, ExecutionError) or not text.startswith("["):
+        return  # no argument is at fault
     text = f"[{op}]{text.partition(']')[2]}"
     if "." not in form and "'self'" in text:
         text = text.replace("'self'", repr(next(iter(signature(func).parameters))))
