@@ -301,10 +301,9 @@ class Device:
         Returns:
             A device.
 
-        Examples:
-            >>> trained = Device.flex().autodiff().gradient_checkpointing()
-            >>> str(Device.ndarray().with_autodiff_context_from(trained).gradient_checkpointing_strategy())
-            'Balanced'
+        >>> trained = Device.flex().autodiff().gradient_checkpointing()
+        >>> str(Device.ndarray().with_autodiff_context_from(trained).gradient_checkpointing_strategy())
+        'Balanced'
         """
         return Device(self._slot, source._ctx)
 

@@ -81,14 +81,14 @@ class CreationMethods:
         """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`.
 
         Args:
-            values: nested lists of ints, an array or TensorData; floats are truncated.
+            values: nested lists of whole numbers, an array or TensorData.
             device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
 
         Returns:
             Tensor of the device's default Int dtype.
 
         Raises:
-            DataError: a value outside i32.
+            DataError: a value outside i32, or a fraction.
 
         >>> Tensor.from_ints([1, 2]).tolist()
         [1, 2]
@@ -186,7 +186,7 @@ class CreationMethods:
             Tensor of that shape.
 
         Raises:
-            DTypeError: a dtype of another kind.
+            DTypeError: a dtype of another kind, or a fraction for an Int dtype.
             NumberOverflowError: the dtype cannot hold the number.
 
         >>> Tensor.full([2], 7.5).tolist()
@@ -228,6 +228,7 @@ class CreationMethods:
             Tensor of the same shape, dtype and device.
 
         Raises:
+            DTypeError: a fraction, and self is not Float.
             NumberOverflowError: the dtype cannot hold the number.
 
         >>> Tensor([1, 2]).full_like(7).tolist()

@@ -340,7 +340,7 @@ class MathMethods:
 
         Args:
             mask: Bool tensor of the same rank.
-            value: a number.
+            value: a number; a whole one where self is not Float.
 
         Returns:
             Tensor with the broadcast shape.
