@@ -12,12 +12,24 @@ set_num_threads = flex.set_num_threads
 
 
 def get_num_threads():
-    """Number of threads that CPU kernels use."""
+    """Number of threads that CPU kernels use.
+
+    >>> burn.get_num_threads() >= 1
+    True
+    """
     return core.pool_size_now()
 
 
 def show_config():
-    """Prints versions, SIMD level, threads and backends, for bug reports."""
+    """Prints versions, SIMD level, threads and backends, for bug reports.
+
+    >>> burn.show_config()
+    burn ..., Python ..., NumPy ..., ...
+    SIMD level: ...
+    threads: ...
+    default device: ...
+    cuda: ...
+    """
     import platform
 
     import numpy as np

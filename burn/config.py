@@ -39,6 +39,9 @@ class Config:
       "seed": null,
       "lr": 0.1
     }
+    >>> config.save("training.json")
+    >>> TrainingConfig.load("training.json") == config, TrainingConfig.load_binary(b'{"epochs": 3}').epochs
+    (True, 3)
     """
 
     def __init_subclass__(cls, **kwargs):
@@ -106,6 +109,9 @@ class Config:
     def load_binary(cls, data: bytes) -> typing.Self:
         """Reads a configuration from the bytes of a JSON file.
 
+        Args:
+            data: the bytes.
+
         Raises:
             ConfigError: the bytes are not UTF-8 or JSON, or their content does not fit the fields.
         """
@@ -158,7 +164,21 @@ class ConfigEnum:
 
 
 def tuple_variant(body: type) -> type:
-    """Marks a variant of a `ConfigEnum` whose fields have positions and no names, as ``Explicit(1, 2)`` in Burn."""
+    """Marks a variant of a `ConfigEnum` whose fields have positions and no names, as ``Explicit(1, 2)`` in Burn.
+
+    Args:
+        body: the class.
+
+    Returns:
+        The class.
+
+    >>> class Size(ConfigEnum):
+    ...     @tuple_variant
+    ...     class Fixed:
+    ...         width: int
+    >>> Size.Fixed(3), to_json(Size.Fixed(3))
+    (Size.Fixed(3), {'Fixed': 3})
+    """
     body._positional = True
     return body
 
@@ -166,22 +186,58 @@ def tuple_variant(body: type) -> type:
 def config_to_json(config) -> str:
     """The JSON text of a configuration: two spaces of indentation, keys in Burn's order, no final newline.
 
+    Args:
+        config: a Config.
+
+    Returns:
+        A str.
+
     Raises:
         ConfigError: a value has no place in JSON (NaN, an infinity, an unknown type).
+
+    >>> class Size(Config):
+    ...     width: int
+    >>> print(config_to_json(Size(3)))
+    {
+      "width": 3
+    }
     """
     return _pretty(to_json(config), "")
 
 
 def to_json(value):
-    """The nested dicts, lists and numbers that stand for a configuration; `Float32` marks 32-bit floats."""
+    """The nested dicts, lists and numbers that stand for a configuration; `Float32` marks 32-bit floats.
+
+    Args:
+        value: a Config, a ConfigEnum, or what their fields hold.
+
+    Returns:
+        What `json.dumps` takes.
+
+    >>> class Size(Config):
+    ...     width: int
+    >>> to_json(Size(3))
+    {'width': 3}
+    """
     return _encode(value, type(value), type(value).__name__)
 
 
 def from_json(value, hint, where: str = "value"):
     """Builds a value of type ``hint`` from what `json.loads` gave.
 
+    Args:
+        value: what `json.loads` gave.
+        hint: the type to build.
+        where: name of the place in messages.
+
+    Returns:
+        A value of that type.
+
     Raises:
         ConfigError: the value does not fit the type; the message names the place.
+
+    >>> from_json([1, 2], list[int])
+    [1, 2]
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
@@ -220,7 +276,11 @@ def from_json(value, hint, where: str = "value"):
 
 
 class Float32(float):
-    """A float that is printed with the digits of 32 bits."""
+    """A float that is printed with the digits of 32 bits.
+
+    >>> Float32(0.5) + 1.0
+    1.5
+    """
 
 
 def _required(field: dataclasses.Field) -> bool:
@@ -440,6 +500,12 @@ def _pretty(value, indent: str) -> str:
 
 def float_text(value: float) -> str:
     """A finite float as Burn's JSON has it: shortest digits that round-trip, an exponent only far from 1.
+
+    Args:
+        value: a finite number.
+
+    Returns:
+        A str.
 
     >>> [float_text(x) for x in (1.0, 1e-5, 1e-6, 1e15, 1e16, 1.5e-7, Float32(0.1))]
     ['1.0', '0.00001', '1e-6', '1000000000000000.0', '1e16', '1.5e-7', '0.1']

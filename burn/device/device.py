@@ -52,7 +52,11 @@ def _cuda_entry(index):
 
 
 class GradientCheckpointingStrategy:
-    """How much the tape keeps. Mirrors `burn::tensor::GradientCheckpointingStrategy`."""
+    """How much the tape keeps. Mirrors `burn::tensor::GradientCheckpointingStrategy`.
+
+    >>> GradientCheckpointingStrategy.Balanced
+    'Balanced'
+    """
 
     Disabled = "Disabled"
     Balanced = "Balanced"
@@ -98,20 +102,37 @@ class Device:
 
     @staticmethod
     def flex():
-        """The compiled CPU backend."""
+        """The compiled CPU backend.
+
+        >>> Device.flex()
+        Device<Flex(Cpu)>
+        """
         return Device(0)
 
     @staticmethod
     def ndarray():
-        """The slow reference backend in plain NumPy. Burn deprecates it: use it to check results, not to compute."""
+        """The slow reference backend in plain NumPy. Burn deprecates it: use it to check results, not to compute.
+
+        >>> Device.ndarray()
+        Device<NdArray(Cpu)>
+        """
         return Device(1)
 
     @staticmethod
     def cuda(index=0):
         """GPU number `index` through PyCUDA.
 
+        Args:
+            index: number of the GPU, from 0.
+
+        Returns:
+            Device.
+
         Raises:
             DeviceError: there is no PyCUDA, no GPU of that number, or the driver is too old.
+
+        >>> Device.cuda(0)  # doctest: +SKIP
+        Device<Cuda(0)>
         """
         return Device(_cuda_entry(index).slot)
 
@@ -121,6 +142,9 @@ class Device:
 
         Raises:
             DeviceError: BURN_DEVICE names an unknown backend, or one that is not installed.
+
+        >>> Device.default()  # doctest: +SKIP
+        Device<Flex(Cpu)>
         """
         name = os.environ.get("BURN_DEVICE", "").strip().lower()
         if name in _HOST:
@@ -178,7 +202,11 @@ class Device:
         return f"autodiff<{self._entry.name}>" if self._ctx else self._entry.name
 
     def settings(self):
-        """The default dtypes in force; asking does not lock them. Mirrors `Device::settings`."""
+        """The default dtypes in force; asking does not lock them. Mirrors `Device::settings`.
+
+        >>> Device.flex().settings().float_dtype
+        DType.F32
+        """
         return self._entry.box.value
 
     def configure(self, config):
@@ -189,6 +217,8 @@ class Device:
 
         Raises:
             DeviceError: a dtype is not supported, or the settings are already in use.
+
+        >>> Device.flex().configure((DType.F64, DType.I64))  # doctest: +SKIP
         """
         self._entry.box.configure(self, DeviceConfig.of(config))
 
@@ -199,6 +229,15 @@ class Device:
         """Whether this device stores and computes a dtype; bool(u8) and bool(u32) are stores of files and host data alone.
 
         Mirrors `Device::supports_dtype`.
+
+        Args:
+            dtype: a DType or its name.
+
+        Returns:
+            A bool.
+
+        >>> Device.flex().supports_dtype("bf16")
+        True
         """
         from burn._ops import OPS
 
@@ -210,21 +249,40 @@ class Device:
     # Autodiff
 
     def autodiff(self):
-        """The same device with autodiff on; keeps a checkpointing strategy. Mirrors `Device::autodiff`."""
+        """The same device with autodiff on; keeps a checkpointing strategy. Mirrors `Device::autodiff`.
+
+        >>> Device.flex().autodiff()
+        Device<Autodiff { device: Flex(Cpu), checkpointing: Disabled }>
+        """
         return self if self._ctx else Device(self._slot, AUTODIFF)
 
     def inner(self):
-        """The same device with autodiff off. Mirrors `Device::inner`."""
+        """The same device with autodiff off. Mirrors `Device::inner`.
+
+        >>> Device.flex().autodiff().inner()
+        Device<Flex(Cpu)>
+        """
         return Device(self._slot)
 
     without_autodiff = inner
 
     def is_autodiff(self):
-        """Whether tensors created here carry autodiff."""
+        """Whether tensors created here carry autodiff. Mirrors `Device::is_autodiff`.
+
+        >>> Device.flex().autodiff().is_autodiff()
+        True
+        """
         return self._ctx != PLAIN
 
     def gradient_checkpointing(self):
-        """The same device with the Balanced checkpointing strategy. Mirrors `Device::gradient_checkpointing`."""
+        """The same device with the Balanced checkpointing strategy. Mirrors `Device::gradient_checkpointing`.
+
+        Raises:
+            AutodiffError: autodiff is off.
+
+        >>> Device.flex().autodiff().gradient_checkpointing()
+        Device<Autodiff { device: Flex(Cpu), checkpointing: Balanced }>
+        """
         if not self._ctx:
             raise AutodiffError(
                 "[gradient_checkpointing] the device must have autodiff on; use device.autodiff() first"
@@ -232,7 +290,11 @@ class Device:
         return Device(self._slot, BALANCED)
 
     def gradient_checkpointing_strategy(self):
-        """None, "Disabled" or "Balanced"."""
+        """None, "Disabled" or "Balanced".
+
+        >>> Device.flex().autodiff().gradient_checkpointing_strategy()
+        'Disabled'
+        """
         return (None, GradientCheckpointingStrategy.Disabled, GradientCheckpointingStrategy.Balanced)[self._ctx]
 
     def with_autodiff_context_from(self, source):
@@ -244,17 +306,30 @@ class Device:
         Returns:
             A device.
 
-        Examples:
-            >>> trained = Device.flex().autodiff().gradient_checkpointing()
-            >>> str(Device.ndarray().with_autodiff_context_from(trained).gradient_checkpointing_strategy())
-            'Balanced'
+        >>> trained = Device.flex().autodiff().gradient_checkpointing()
+        >>> str(Device.ndarray().with_autodiff_context_from(trained).gradient_checkpointing_strategy())
+        'Balanced'
         """
         return Device(self._slot, source._ctx)
 
     # Work, randomness, memory
 
     def seed(self, seed):
-        """Seeds the random numbers of this backend: initialisation, dropout and shuffling follow. Mirrors `Device::seed`."""
+        """Seeds the random numbers of this backend: initialisation, dropout and shuffling follow. Mirrors `Device::seed`.
+
+        Args:
+            seed: an int of at most 64 bits, not negative.
+
+        Raises:
+            ArgumentError: any other value.
+
+        >>> device = Device.flex()
+        >>> device.seed(42)
+        >>> x = Tensor.random([3], device=device)
+        >>> device.seed(42)
+        >>> x.all_close(Tensor.random([3], device=device))
+        True
+        """
         if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
             raise ArgumentError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
         generator = self._entry.generator
@@ -283,6 +358,8 @@ class Device:
         Raises:
             ExecutionError: the work failed; the error's `is_device_poisoned()` tells whether the process must be restarted.
             IndexError, ZeroDivisionError: a GPU met a wrong value in work that was launched earlier.
+
+        >>> Device.flex().sync()
         """
         core.sync_device(self._slot)
 
@@ -291,17 +368,25 @@ class Device:
 
         Raises:
             ExecutionError: the device is poisoned by an earlier fault.
+
+        >>> Device.flex().flush()
         """
         core.check_device(self._slot)
 
     def memory_cleanup(self):
-        """Gives cached memory back to the system. Mirrors `Device::memory_cleanup`."""
+        """Gives cached memory back to the system. Mirrors `Device::memory_cleanup`.
+
+        >>> Device.flex().memory_cleanup()
+        """
         core.memory_trim(self._slot)
 
     def memory_pool_usage(self):
         """Live and cached memory as a dict of byte and block counts. Mirrors `Device::memory_pool_usage`.
 
         Of a GPU also `reserved_bytes`, which the driver's pool holds for us, and the card's `free_bytes` and `total_bytes`.
+
+        >>> sorted(Device.flex().memory_pool_usage())
+        ['cached_blocks', 'cached_bytes', 'limit_bytes', 'live_blocks', 'live_bytes', 'peak_bytes']
         """
         if self._slot < 2:
             return core.memory_usage()

@@ -29,8 +29,17 @@ class DeviceType(enum.Enum):
     def of(value):
         """The type that a DeviceType or its name means.
 
+        Args:
+            value: a DeviceType or its name.
+
+        Returns:
+            DeviceType.
+
         Raises:
             DeviceError: no backend has that name.
+
+        >>> DeviceType.of("cuda")
+        <DeviceType.Cuda: 'cuda'>
         """
         if isinstance(value, DeviceType):
             return value
@@ -54,7 +63,17 @@ class DeviceFilter:
         self.types = [DeviceType.of(t) for t in types]
 
     def with_(self, device_type):
-        """The filter with one more type."""
+        """The filter with one more type.
+
+        Args:
+            device_type: a DeviceType or its name.
+
+        Returns:
+            DeviceFilter.
+
+        >>> DeviceFilter("flex").with_("cuda")
+        DeviceFilter(flex, cuda)
+        """
         return DeviceFilter(*self.types, device_type)
 
     def __or__(self, other):
@@ -68,7 +87,12 @@ class DeviceFilter:
 
 
 class Devices(list):
-    """A list of devices. Mirrors `burn::tensor::Devices`."""
+    """A list of devices. Mirrors `burn::tensor::Devices`.
+
+    >>> devices = burn.Device.enumerate("flex", "ndarray")
+    >>> devices.autodiff()[0], devices.without_autodiff().into_vec()
+    (Device<Autodiff { device: Flex(Cpu), checkpointing: Disabled }>, [Device<Flex(Cpu)>, Device<NdArray(Cpu)>])
+    """
 
     def autodiff(self):
         """The same devices with autodiff on."""
@@ -79,7 +103,14 @@ class Devices(list):
         return Devices(d.inner() for d in self)
 
     def configure(self, config):
-        """Configures each device; stops at the first error."""
+        """Configures each device; stops at the first error.
+
+        Args:
+            config: as for `Device.configure`.
+
+        >>> devices = Devices()
+        >>> devices.configure(("f32", "i32"))
+        """
         for d in self:
             d.configure(config)
 

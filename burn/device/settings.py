@@ -12,7 +12,16 @@ __all__ = ["DeviceConfig", "DeviceSettings"]
 
 @dataclasses.dataclass(frozen=True)
 class DeviceSettings:
-    """The default dtypes of a device. Mirrors `burn::tensor::DeviceSettings`."""
+    """The default dtypes of a device. Mirrors `burn::tensor::DeviceSettings`.
+
+    Args:
+        float_dtype: dtype of Float tensors that are made without one.
+        int_dtype: the same for Int tensors, and for the positions that operations give.
+        bool_dtype: the same for Bool tensors.
+
+    >>> burn.Device.flex().settings().int_dtype
+    DType.I32
+    """
 
     float_dtype: DType
     int_dtype: DType
@@ -34,15 +43,39 @@ class DeviceConfig:
         )
 
     def float_dtype(self, dtype):
-        """The same with a default Float dtype."""
+        """The same with a default Float dtype.
+
+        Args:
+            dtype: a Float dtype.
+
+        Returns:
+            DeviceConfig.
+        """
         return DeviceConfig(dtype, self._int, self._bool)
 
     def int_dtype(self, dtype):
-        """The same with a default Int dtype."""
+        """The same with a default Int dtype.
+
+        Args:
+            dtype: an Int dtype.
+
+        Returns:
+            DeviceConfig.
+        """
         return DeviceConfig(self._float, dtype, self._bool)
 
     def bool_dtype(self, dtype):
-        """The same with a default Bool dtype."""
+        """The same with a default Bool dtype.
+
+        Args:
+            dtype: a Bool dtype.
+
+        Returns:
+            DeviceConfig.
+
+        >>> DeviceConfig().bool_dtype(DType.Bool)
+        DeviceConfig(float_dtype=None, int_dtype=None, bool_dtype=bool)
+        """
         return DeviceConfig(self._float, self._int, dtype)
 
     def __repr__(self):
@@ -51,7 +84,17 @@ class DeviceConfig:
 
     @staticmethod
     def of(value):
-        """A config from a config, one dtype, or a (float, int) pair."""
+        """A config from a config, one dtype, or a (float, int) pair.
+
+        Args:
+            value: a DeviceConfig, a DType, or a pair of them.
+
+        Returns:
+            DeviceConfig.
+
+        >>> DeviceConfig.of((DType.F64, DType.I64))
+        DeviceConfig(float_dtype=f64, int_dtype=i64, bool_dtype=None)
+        """
         if isinstance(value, DeviceConfig):
             return value
         config = DeviceConfig()

@@ -56,7 +56,14 @@ class GradientClippingConfig(ConfigEnum):
 
 
 class GradientClipping(ABC):
-    """Clipping of one gradient, made by `init()` of the config; variants `Value`, `Norm` (Burn: `GradientClipping`)."""
+    """Clipping of one gradient, made by `init()` of the config; variants `Value`, `Norm` (Burn: `GradientClipping`).
+
+    >>> clipping = GradientClippingConfig.Norm(1.0).init()
+    >>> clipping.clip_gradient(Tensor([3.0, 4.0])).tolist()
+    [0.6000..., 0.8000...]
+    >>> GradientClipping.Value(2.0).clip_gradient(Tensor([3.0, 1.0])).tolist()
+    [2.0, 1.0]
+    """
 
     Value: ClassVar[type[_Value]]
     Norm: ClassVar[type[_Norm]]

@@ -21,7 +21,6 @@ def lu(x):
         (P, L, U): a permutation [..., m, m], a lower triangle [..., m, k] with ones on its diagonal, an upper triangle
         [..., k, n].
 
-    >>> from burn.tensor import Tensor
     >>> p, l, u = lu(Tensor([[4.0, 4.0], [8.0, 4.0]]))
     >>> l.tolist(), u.tolist()
     ([[1.0, 0.0], [0.5, 1.0]], [[8.0, 4.0], [0.0, 2.0]])
@@ -41,6 +40,11 @@ def qr(x, reduced):
 
     Returns:
         (Q, R): [..., m, n] and [..., n, n] if reduced and m > n, else [..., m, m] and [..., m, n].
+
+    >>> x = Tensor([[3.0, 0.0], [4.0, 5.0]])
+    >>> q, r = qr(x, True)
+    >>> r.shape, q.matmul(r).all_close(x, atol=1e-5)
+    ([2, 2], True)
     """
     return linalg.qr(x, truth("qr", "reduced", reduced))
 
@@ -56,6 +60,10 @@ def svd(x, sweeps):
 
     Returns:
         (U, S, Vt): [..., m, k], [..., k] and [..., k, n].
+
+    >>> u, s, vt = svd(Tensor([[3.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), 10)
+    >>> u.shape, s.tolist(), vt.shape
+    ([3, 2], [3.0, 2.0], [2, 2])
     """
     if int_of("svd", "sweeps", sweeps) < 1:
         raise ArgumentError(f"[svd] 'sweeps' must be at least 1, got {sweeps}")
@@ -68,8 +76,14 @@ def det(x):
     Args:
         x: Float tensor with at least three axes; add one to a single matrix with unsqueeze_dim(0).
 
+    Returns:
+        Tensor without the last two axes.
+
     Raises:
         ShapeError: fewer axes, or matrices that are not square.
+
+    >>> det(Tensor([[[1.0, 2.0], [3.0, 5.0]]])).tolist()
+    [-1.0]
     """
     check_kind("det", check_tensor("det", x, "x"), FLOAT, "x")
     if x.ndim < 3 or x._dims[-1] != x._dims[-2]:

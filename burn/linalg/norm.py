@@ -22,7 +22,11 @@ __all__ = [
 
 
 class Norm:
-    """Which norm: `Norm.L0`, `L1`, `L2`, `LInf`, `LNegInf` or `Lp(p)`; a number stands for one. Mirrors `Norm`."""
+    """Which norm: `Norm.L0`, `L1`, `L2`, `LInf`, `LNegInf` or `Lp(p)`; a number stands for one. Mirrors `Norm`.
+
+    >>> vector_norm(Tensor([3.0, -4.0]), Norm.L1, 0).tolist(), vector_norm(Tensor([3.0, -4.0]), Norm.LInf, 0).tolist()
+    ([7.0], [4.0])
+    """
 
     L0: ClassVar["Norm"]
     L1: ClassVar["Norm"]
@@ -34,6 +38,12 @@ class Norm:
     @classmethod
     def from_(cls, value):
         """The norm that a number stands for: 0, 1, 2, infinity (or the largest 32-bit integers), else `Lp`.
+
+        Args:
+            value: a Norm or a number.
+
+        Returns:
+            Norm.
 
         >>> Norm.from_(2), Norm.from_(3.0)
         (Norm.L2, Norm.Lp(3.0))
@@ -150,8 +160,22 @@ def _min_abs(op, x, axes):
     return _fold("min", ew.abs_(x), axes)
 
 
-def _pair(name, run, text):
-    """The two forms of a norm: over one axis and over several."""
+_PAIR_DOC = """{text} {where}. Mirrors `{name}`.
+
+Args:
+    x: {kind} tensor.
+    {axes}
+
+Returns:
+    Tensor of the same dtype, with size 1 on {there}.
+
+>>> {name}(Tensor([[3.0, -4.0, 0.0]]), {axis}).tolist()
+[[{shown}]]
+"""
+
+
+def _pair(name, run, text, shown, kind="Float or Int"):
+    """The two forms of a norm: over one axis and over several. `shown` is that of (3, -4, 0)."""
 
     def one(x, dim):
         check_tensor(name, x, "x")
@@ -161,31 +185,59 @@ def _pair(name, run, text):
         return run(name + "_dims", check_tensor(name + "_dims", x, "x"), _axes(name + "_dims", x, dims))
 
     one.__name__ = one.__qualname__ = name
-    one.__doc__ = f"{text} along an axis, kept with size 1. Mirrors `{name}`."
+    one.__doc__ = _PAIR_DOC.format(
+        name=name, text=text, where="along an axis", kind=kind, axes="dim: the axis; negative counts from the end.",
+        there="the axis", axis="1", shown=shown,
+    )  # fmt: skip
     several.__name__ = several.__qualname__ = name + "_dims"
-    several.__doc__ = f"{text} over several axes, kept with size 1; without axes elementwise. Mirrors `{name}_dims`."
+    several.__doc__ = _PAIR_DOC.format(
+        name=name + "_dims", text=text, where="over several axes; without axes elementwise", kind=kind,
+        axes="dims: the axes.", there="the axes", axis="[0, 1]", shown=shown,
+    )  # fmt: skip
     return one, several
 
 
-l0_norm, l0_norm_dims = _pair("l0_norm", _l0, "Number of elements that are not 0 (NaN counts)")
-l1_norm, l1_norm_dims = _pair("l1_norm", _l1, "Sum of absolute values")
-l2_norm, l2_norm_dims = _pair("l2_norm", _l2, "Root of the sum of squares of a Float tensor; its gradient at 0 is 0,")
-max_abs_norm, max_abs_norm_dims = _pair("max_abs_norm", _max_abs, "Largest absolute value")
-min_abs_norm, min_abs_norm_dims = _pair("min_abs_norm", _min_abs, "Smallest absolute value")
+l0_norm, l0_norm_dims = _pair("l0_norm", _l0, "Number of elements that are not 0 (NaN counts)", "2.0")
+l1_norm, l1_norm_dims = _pair("l1_norm", _l1, "Sum of absolute values", "7.0")
+l2_norm, l2_norm_dims = _pair(
+    "l2_norm", _l2, "Root of the sum of squares, with the gradient 0 at 0,", "5.0", kind="Float"
+)
+max_abs_norm, max_abs_norm_dims = _pair("max_abs_norm", _max_abs, "Largest absolute value", "4.0")
+min_abs_norm, min_abs_norm_dims = _pair("min_abs_norm", _min_abs, "Smallest absolute value", "0.0")
 
 
 def lp_norm(x, p, dim):
     """(sum |x|^p)^(1/p) of a Float tensor along an axis, kept with size 1. Mirrors `lp_norm`.
 
     Args:
+        x: Float tensor.
         p: any number but 0; a negative one gives 0 where any element is 0.
+        dim: the axis; negative counts from the end.
+
+    Returns:
+        Tensor with size 1 on the axis.
+
+    >>> lp_norm(Tensor([3.0, 4.0, 5.0]), 3.0, 0).round().tolist()
+    [6.0]
     """
     check_tensor("lp_norm", x, "x")
     return _lp("lp_norm", x, [axis_of(dim, x.ndim, "lp_norm")], _number("lp_norm", x, p))
 
 
 def lp_norm_dims(x, p, dims):
-    """(sum |x|^p)^(1/p) over several axes, kept with size 1; without axes elementwise. Mirrors `lp_norm_dims`."""
+    """(sum |x|^p)^(1/p) over several axes, kept with size 1; without axes elementwise. Mirrors `lp_norm_dims`.
+
+    Args:
+        x: Float tensor.
+        p: any number but 0.
+        dims: the axes.
+
+    Returns:
+        Tensor with size 1 on the axes.
+
+    >>> lp_norm_dims(Tensor([[3.0, 4.0]]), 2.0, [0, 1]).round().tolist()
+    [[5.0]]
+    """
     check_tensor("lp_norm_dims", x, "x")
     return _lp("lp_norm_dims", x, _axes("lp_norm_dims", x, dims), _number("lp_norm_dims", x, p))
 
@@ -207,9 +259,13 @@ def vector_norm(x, norm, dim):
     """A norm along an axis, kept with size 1. Mirrors `vector_norm`.
 
     Args:
+        x: tensor; Float for L2 and Lp.
         norm: a `Norm`, or the number that stands for it.
+        dim: the axis; negative counts from the end.
 
-    >>> from burn.tensor import Tensor
+    Returns:
+        Tensor with size 1 on the axis.
+
     >>> vector_norm(Tensor([[3.0, 4.0]]), Norm.L2, 1).tolist()
     [[5.0]]
     """
@@ -218,7 +274,19 @@ def vector_norm(x, norm, dim):
 
 
 def vector_norm_dims(x, norm, dims):
-    """A norm over several axes, kept with size 1; without axes elementwise. Mirrors `vector_norm_dims`."""
+    """A norm over several axes, kept with size 1; without axes elementwise. Mirrors `vector_norm_dims`.
+
+    Args:
+        x: tensor; Float for L2 and Lp.
+        norm: a `Norm`, or the number that stands for it.
+        dims: the axes.
+
+    Returns:
+        Tensor with size 1 on the axes.
+
+    >>> vector_norm_dims(Tensor([[1.0, 2.0], [2.0, 4.0]]), 2, [0, 1]).tolist()
+    [[5.0]]
+    """
     check_tensor("vector_norm_dims", x, "x")
     return _norm("vector_norm_dims", x, norm, _axes("vector_norm_dims", x, dims))
 
@@ -226,8 +294,17 @@ def vector_norm_dims(x, norm, dims):
 def vector_normalize(x, norm, dim, eps):
     """x divided by its norm along an axis, or by eps where that is larger. Mirrors `vector_normalize`.
 
+    Args:
+        x: Float tensor.
+        norm: a `Norm`, or the number that stands for it.
+        dim: the axis; negative counts from the end.
+        eps: least divisor, not negative.
+
     Returns:
         Tensor of the shape of x.
+
+    >>> vector_normalize(Tensor([[3.0, 4.0]]), Norm.L2, 1, 1e-12).tolist()
+    [[0.6000..., 0.8000...]]
     """
     op = "vector_normalize"
     check_kind(op, check_tensor(op, x, "x"), FLOAT, "x")

@@ -15,7 +15,12 @@ __all__ = ["cosine_similarity", "diag", "matvec", "outer", "outer_dim", "trace"]
 def diag(x):
     """The main diagonals of matrices: [..., m, n] to [..., min(m, n)]. Mirrors `diag`.
 
-    >>> from burn.tensor import Tensor
+    Args:
+        x: tensor of at least two axes.
+
+    Returns:
+        Tensor with one axis less (a view).
+
     >>> diag(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [1.0, 4.0]
     """
@@ -23,7 +28,17 @@ def diag(x):
 
 
 def trace(x):
-    """Sums of the main diagonals: [..., m, n] to [..., 1]. Mirrors `trace`."""
+    """Sums of the main diagonals: [..., m, n] to [..., 1]. Mirrors `trace`.
+
+    Args:
+        x: Float or Int tensor of at least two axes.
+
+    Returns:
+        Tensor [..., 1].
+
+    >>> trace(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [5.0]
+    """
     check_kind("trace", _matrices("trace", x), NUMERIC, "x")
     return rd.sum_(movement.diagonal(x), x.ndim - 2)
 
@@ -31,8 +46,18 @@ def trace(x):
 def matvec(matrix, vector):
     """Products of matrices [..., m, n] and vectors [..., n], as [..., m]; leading axes broadcast. Mirrors `matvec`.
 
+    Args:
+        matrix: Float or Int tensor [..., m, n].
+        vector: tensor [..., n] of the same dtype.
+
+    Returns:
+        Tensor [..., m].
+
     Raises:
         ShapeError: the vector's rank is not one less, or sizes do not fit.
+
+    >>> matvec(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 10.0])).tolist()
+    [21.0, 43.0]
     """
     check_kind("matvec", _matrices("matvec", matrix, "matrix"), NUMERIC, "matrix")
     check_same("matvec", matrix, check_tensor("matvec", vector, "vector"), "vector")
@@ -48,12 +73,35 @@ def matvec(matrix, vector):
 
 
 def outer(lhs, rhs):
-    """Products of all pairs: [..., i] and [..., j] to [..., i, j]; other axes broadcast. Mirrors `outer`."""
+    """Products of all pairs: [..., i] and [..., j] to [..., i, j]; other axes broadcast. Mirrors `outer`.
+
+    Args:
+        lhs: Float or Int tensor [..., i].
+        rhs: tensor [..., j] of the same rank and dtype.
+
+    Returns:
+        Tensor [..., i, j].
+
+    >>> outer(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).tolist()
+    [[3.0, 4.0], [6.0, 8.0]]
+    """
     return _outer("outer", lhs, rhs, -1)
 
 
 def outer_dim(lhs, rhs, dim):
-    """Products of all pairs along an axis, which becomes two: that of lhs, then that of rhs. Mirrors `outer_dim`."""
+    """Products of all pairs along an axis, which becomes two: that of lhs, then that of rhs. Mirrors `outer_dim`.
+
+    Args:
+        lhs: Float or Int tensor.
+        rhs: tensor of the same rank and dtype; axes other than dim broadcast.
+        dim: the axis; negative counts from the end.
+
+    Returns:
+        Tensor with one axis more.
+
+    >>> outer_dim(Tensor([[1, 2]]), Tensor([[3, 4]]), 1).shape
+    [1, 2, 2]
+    """
     return _outer("outer_dim", lhs, rhs, dim)
 
 
@@ -72,8 +120,16 @@ def cosine_similarity(x1, x2, dim, eps=None):
     """Cosine of the angles between vectors along an axis, kept with size 1. Mirrors `cosine_similarity`.
 
     Args:
+        x1, x2: Float tensors of one rank and dtype.
+        dim: the axis; negative counts from the end.
         eps: norms count as at least this much; the smallest normal number of the dtype if None. A zero vector gives 0,
             without eps with the gradient 0.
+
+    Returns:
+        Tensor with the broadcast shape and size 1 on the axis.
+
+    >>> cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[1.0, 1.0]]), 1).tolist()
+    [[0.7071...]]
     """
     op = "cosine_similarity"
     check_kind(op, check_tensor(op, x1, "x1"), FLOAT, "x1")

@@ -14,8 +14,12 @@ class LrSchedulerRecord:
 
     Example:
         >>> record = LrSchedulerRecord().with_scalar("step", Scalar.UInt(3))
-        >>> LrSchedulerRecord.from_bytes(record.into_bytes()).scalar("step", int)
-        3
+        >>> LrSchedulerRecord.from_bytes(record.into_bytes()).scalar("step", int), record.is_empty()
+        (3, False)
+        >>> both = LrSchedulerRecord().with_record("base", record)
+        >>> both.save("lr")
+        >>> LrSchedulerRecord.load("lr").record("base")
+        LrSchedulerRecord({'step': 3})
     """
 
     def __init__(self) -> None:
@@ -26,12 +30,22 @@ class LrSchedulerRecord:
         return not self.scalars
 
     def with_scalar(self, key: str, value: Scalar | int | float | bool) -> LrSchedulerRecord:
-        """Set a number; returns this record."""
+        """Set a number; returns this record.
+
+        Args:
+            key: its name.
+            value: the number, or a `Scalar` of a kind.
+        """
         self.scalars[key] = Scalar.of(value)
         return self
 
     def scalar(self, key: str, kind: type) -> int | float | bool | None:
-        """A number as `kind` (int, float or bool); None where it is absent or of another type."""
+        """A number as `kind` (int, float or bool); None where it is absent or of another type.
+
+        Args:
+            key: its name.
+            kind: int, float or bool.
+        """
         value = self.scalars.get(key)
         if value is None:
             return None
@@ -41,13 +55,22 @@ class LrSchedulerRecord:
             return None
 
     def with_record(self, prefix: str, record: LrSchedulerRecord) -> LrSchedulerRecord:
-        """Add the numbers of another record as `prefix.key`; returns this record."""
+        """Add the numbers of another record as `prefix.key`; returns this record.
+
+        Args:
+            prefix: what to put before the names.
+            record: the other record.
+        """
         instance("with_record", "record", record, LrSchedulerRecord)
         self.scalars.update({f"{prefix}.{key}": value for key, value in record.scalars.items()})
         return self
 
     def record(self, prefix: str) -> LrSchedulerRecord:
-        """The numbers named `prefix.key`, without the prefix."""
+        """The numbers named `prefix.key`, without the prefix.
+
+        Args:
+            prefix: what stands before the names.
+        """
         record = LrSchedulerRecord()
         start = f"{prefix}."
         record.scalars = {key.removeprefix(start): v for key, v in self.scalars.items() if key.startswith(start)}
@@ -61,18 +84,28 @@ class LrSchedulerRecord:
     def from_bytes(cls, data: bytes) -> LrSchedulerRecord:
         """The record in the bytes of a burnpack file.
 
+        Args:
+            data: the bytes.
+
         Raises:
             RecordIoError: if they are not a burnpack container.
         """
         return cls._read(Reader.from_bytes(data))
 
     def save(self, path: str | Path) -> None:
-        """Write a burnpack file; `.bpk` is appended where `path` has no extension."""
+        """Write a burnpack file; `.bpk` is appended where `path` has no extension.
+
+        Args:
+            path: the file.
+        """
         self._writer().write_to_file(path)
 
     @classmethod
     def load(cls, path: str | Path) -> LrSchedulerRecord:
         """Read a burnpack file.
+
+        Args:
+            path: the file.
 
         Raises:
             RecordIoError: if the file is missing or damaged.
@@ -126,4 +159,8 @@ class LrScheduler(ABC):
 
     @abstractmethod
     def load_record(self, record: LrSchedulerRecord) -> LrScheduler:
-        """Set the state, as far as the record has it; returns this scheduler."""
+        """Set the state, as far as the record has it; returns this scheduler.
+
+        Args:
+            record: what `to_record` gave.
+        """

@@ -28,20 +28,30 @@ class ModuleLearningRate:
 
     Example:
         >>> rate = ModuleLearningRate(0.001).with_group(ParamGroup.from_predicate("backbone"), 0.1)
-        >>> rate.lr_from_param(ParamId(1), "backbone.weight"), rate.lr_from_param(ParamId(2), "head.weight")
-        (0.1, 0.001)
+        >>> rate.lr_from_param(ParamId(1), "backbone.weight"), rate.lr_from_param(ParamId(2), "head.weight"), rate.base()
+        (0.1, 0.001, 0.001)
     """
 
     def __init__(self, lr: float) -> None:
         self._rates = [_Rate(ParamGroup.all(), finite("ModuleLearningRate", "lr", lr))]
 
     def with_group(self, group: ParamGroup, lr: float) -> ModuleLearningRate:
-        """Set the rate of a group; a parameter takes the last group it belongs to. Returns this object."""
+        """Set the rate of a group; a parameter takes the last group it belongs to. Returns this object.
+
+        Args:
+            group: which parameters.
+            lr: their rate.
+        """
         self._rates.append(_Rate(_group(group), finite("with_group", "lr", lr)))
         return self
 
     def lr_from_param(self, id: ParamId, path: str | None = None) -> float:
-        """Rate of a parameter."""
+        """Rate of a parameter.
+
+        Args:
+            id: its id.
+            path: its path, if it is known.
+        """
         return next(rate.lr for rate in reversed(self._rates) if rate.group.matches(id, path))
 
     def base(self) -> float:
@@ -54,13 +64,24 @@ class ModuleLrScheduler:
 
     Args:
         scheduler: that of every parameter: a scheduler, or a float for a constant rate.
+
+    >>> scheduler = ModuleLrScheduler(0.01).with_group(ParamGroup.from_predicate("backbone"), 0.001)
+    >>> scheduler.step().lr_from_param(ParamId(1), "backbone.weight")
+    0.001
+    >>> scheduler.load_record(scheduler.to_record()).step().base()
+    0.01
     """
 
     def __init__(self, scheduler: LrScheduler | float) -> None:
         self._groups = [_Group(ParamGroup.all(), _scheduler(scheduler))]
 
     def with_group(self, group: ParamGroup, scheduler: LrScheduler | float) -> ModuleLrScheduler:
-        """Set the scheduler of a group; a parameter takes the last group it belongs to. Returns this object."""
+        """Set the scheduler of a group; a parameter takes the last group it belongs to. Returns this object.
+
+        Args:
+            group: which parameters.
+            scheduler: a scheduler, or a float for a constant rate.
+        """
         self._groups.append(_Group(_group(group), _scheduler(scheduler)))
         return self
 
@@ -80,7 +101,11 @@ class ModuleLrScheduler:
         return record
 
     def load_record(self, record: LrSchedulerRecord) -> ModuleLrScheduler:
-        """Set the states of all schedulers, as far as the record has them; returns this object."""
+        """Set the states of all schedulers, as far as the record has them; returns this object.
+
+        Args:
+            record: what `to_record` gave.
+        """
         instance("load_record", "record", record, LrSchedulerRecord, "read one with LrSchedulerRecord.load(path)")
         for number, group in enumerate(self._groups):
             group.scheduler.load_record(record.record(str(number)))

@@ -88,9 +88,19 @@ class Module(metaclass=_ModuleMeta):
     ...         self.weight = Param.from_data([2.0, 3.0], device)
     ...     def forward(self, x):
     ...         return x * self.weight.val()
-    >>> scale = Scale(Device.flex())
-    >>> scale.num_params()
-    2
+    >>> device = Device.flex()
+    >>> scale = Scale(device)
+    >>> scale(Tensor([1.0, 1.0], device)).tolist(), scale.num_params(), scale.devices()
+    ([2.0, 3.0], 2, [Device<Flex(Cpu)>])
+    >>> scale.replace(weight=scale.weight.map(lambda w: w * 10.0)).weight.val().tolist()
+    [20.0, 30.0]
+    >>> model = scale.train()  # and back: model.valid()
+    >>> model.no_grad().weight.is_active(), model.freeze().unfreeze().weight.is_active(), model.valid().weight.is_autodiff()
+    (False, True, False)
+    >>> copy = scale.clone().to_device(device).fork(device)
+    >>> record = scale.into_record()
+    >>> record.paths(), copy.load_record(record).weight.val().tolist()
+    (['weight'], [2.0, 3.0])
     """
 
     # The fields are the instance's `__dict__`; `_layout` lists those to visit as (attribute, name, container type).
@@ -100,6 +110,9 @@ class Module(metaclass=_ModuleMeta):
 
     def replace(self, **fields):
         """A module with other values in the named fields; everything else is shared.
+
+        Args:
+            fields: new values by the name of the field.
 
         Raises:
             ModuleError: the module has no such field, or the value is not what the field takes.
@@ -123,7 +136,15 @@ class Module(metaclass=_ModuleMeta):
         return self.collect_devices([])
 
     def collect_devices(self, devices: list) -> list:
-        """Appends the devices that are not in the list yet, and returns it."""
+        """Appends the devices that are not in the list yet, and returns it.
+
+        Args:
+            devices: the list, which is changed.
+
+        >>> from burn.nn import LinearConfig
+        >>> LinearConfig(2, 1).init(burn.Device.flex()).collect_devices([])
+        [Device<Flex(Cpu)>]
+        """
         collect_devices(self, devices)
         return devices
 
@@ -131,11 +152,18 @@ class Module(metaclass=_ModuleMeta):
         """The module on another device; gradients flow back to this one, so the result cannot be optimised.
 
         Parameters that are not initialised yet, and have no clones, just change where they initialise.
+
+        Args:
+            device: a Device; None is the default one.
         """
         return self._transform("to_device", check_device("to_device", device))
 
     def fork(self, device):
-        """An independent module on another device, ready to be trained there."""
+        """An independent module on another device, ready to be trained there.
+
+        Args:
+            device: a Device; None is the default one.
+        """
         return self._transform("fork", check_device("fork", device))
 
     def valid(self):
@@ -155,11 +183,29 @@ class Module(metaclass=_ModuleMeta):
         return self._transform("clone")
 
     def set_require_grad(self, require_grad: bool):
-        """Switches the training of every Float parameter on or off; flags stay."""
+        """Switches the training of every Float parameter on or off; flags stay.
+
+        Args:
+            require_grad: whether they are trained.
+
+        >>> from burn.nn import LinearConfig
+        >>> LinearConfig(2, 1).init().set_require_grad(False).weight.is_active()
+        False
+        """
         return self.set_require_grad_group(ParamGroup.all(), require_grad)
 
     def set_require_grad_group(self, group: ParamGroup, require_grad: bool):
-        """Switches the training of the Float parameters of a group on or off; flags stay."""
+        """Switches the training of the Float parameters of a group on or off; flags stay.
+
+        Args:
+            group: which parameters.
+            require_grad: whether they are trained.
+
+        >>> from burn.nn import LinearConfig
+        >>> model = LinearConfig(2, 1).init().set_require_grad_group(ParamGroup.from_path("bias"), False)
+        >>> model.weight.is_active(), model.bias.is_active()
+        (True, False)
+        """
         return self.map(_Switch(group, require_grad, flags=False))
 
     def no_grad(self):
@@ -175,11 +221,29 @@ class Module(metaclass=_ModuleMeta):
         return self.unfreeze_group(ParamGroup.all())
 
     def freeze_group(self, group: ParamGroup):
-        """Freezes the parameters and flags of a group."""
+        """Freezes the parameters and flags of a group.
+
+        Args:
+            group: which parameters and flags.
+
+        >>> from burn.nn import LinearConfig
+        >>> model = LinearConfig(2, 1).init().freeze_group(ParamGroup.from_path("weight"))
+        >>> model.weight.is_active(), model.bias.is_active()
+        (False, True)
+        """
         return self.map(_Switch(group, False, flags=True))
 
     def unfreeze_group(self, group: ParamGroup):
-        """Unfreezes the parameters and flags of a group."""
+        """Unfreezes the parameters and flags of a group.
+
+        Args:
+            group: which parameters and flags.
+
+        >>> from burn.nn import LinearConfig
+        >>> model = LinearConfig(2, 1).init().freeze().unfreeze_group(ParamGroup.from_path("bias"))
+        >>> model.weight.is_active(), model.bias.is_active()
+        (False, True)
+        """
         return self.map(_Switch(group, True, flags=True))
 
     def num_params(self) -> int:
@@ -192,7 +256,19 @@ class Module(metaclass=_ModuleMeta):
         return count.total
 
     def visit(self, visitor: ModuleVisitor) -> None:
-        """Shows every parameter and flag to a visitor, in the order of the fields."""
+        """Shows every parameter and flag to a visitor, in the order of the fields.
+
+        Args:
+            visitor: a `ModuleVisitor`.
+
+        >>> from burn.nn import LinearConfig
+        >>> class Shapes(ModuleVisitor):
+        ...     def visit_float(self, param):
+        ...         print(param.lazy_shape())
+        >>> LinearConfig(2, 1).init().visit(Shapes())
+        (2, 1)
+        (1,)
+        """
         container, values = self._container_type, self.__dict__
         for attribute, name, sequence in self._layout:
             visitor.enter_module(name, container)
@@ -200,7 +276,18 @@ class Module(metaclass=_ModuleMeta):
             visitor.exit_module(name, container)
 
     def map(self, mapper: ModuleMapper):
-        """A module whose parameters and flags are what a mapper makes of them."""
+        """A module whose parameters and flags are what a mapper makes of them.
+
+        Args:
+            mapper: a `ModuleMapper`.
+
+        >>> from burn.nn import LinearConfig
+        >>> class Zero(ModuleMapper):
+        ...     def map_float(self, param):
+        ...         return param.map(lambda tensor: tensor.zeros_like())
+        >>> LinearConfig(2, 1).init().map(Zero()).weight.val().tolist()
+        [[0.0], [0.0]]
+        """
         container, values, changed = self._container_type, self.__dict__, {}
         for attribute, name, sequence in self._layout:
             old = values[attribute]
@@ -216,13 +303,24 @@ class Module(metaclass=_ModuleMeta):
         return self.into_record_group(ParamGroup.all())
 
     def into_record_group(self, group: ParamGroup):
-        """The parameters of a group as a record."""
+        """The parameters of a group as a record.
+
+        Args:
+            group: which parameters.
+
+        >>> from burn.nn import LinearConfig
+        >>> LinearConfig(2, 1).init().into_record_group(ParamGroup.from_path("bias")).paths()
+        ['bias']
+        """
         from burn.store import ModuleRecord
 
         return ModuleRecord.from_module(self, group)
 
     def load_record(self, record):
         """The module with the values of a record.
+
+        Args:
+            record: a `ModuleRecord`.
 
         Raises:
             RecordValidationError: record and module do not fit each other.
@@ -242,15 +340,28 @@ class Module(metaclass=_ModuleMeta):
 
         Raises:
             RecordIoError: the file cannot be written.
+
+        >>> from burn.nn import LinearConfig
+        >>> LinearConfig(2, 1).init().save_file("model")
+        >>> LinearConfig(2, 1).init().load_file("model.bpk").num_params()
+        3
         """
         self.into_record().save(path)
 
     def load_file(self, path):
         """The module with the values of a burnpack file, on the devices where its parameters are.
 
+        Args:
+            path: the file.
+
         Raises:
             RecordIoError: the file is missing, damaged, or of an older format.
             RecordValidationError: file and module do not fit each other.
+
+        >>> from burn.nn import LinearConfig
+        >>> LinearConfig(2, 1).init().save_file("model")
+        >>> LinearConfig(2, 1).init().load_file("model").num_params()
+        3
         """
         from burn.store import ModuleRecord
 
@@ -259,15 +370,40 @@ class Module(metaclass=_ModuleMeta):
     try_load_file = load_file
 
     def custom_settings(self) -> DisplaySettings | None:
-        """Settings of the printed form that the module wants; the enclosing module's settings win."""
+        """Settings of the printed form that the module wants; the enclosing module's settings win.
+
+        >>> from burn.nn import LinearConfig
+        >>> LinearConfig(2, 1).init().custom_settings().new_line_after_attribute
+        False
+        """
         return None
 
     def custom_content(self, content: Content) -> Content | None:
-        """What the module prints, added to ``content``; None prints every field."""
+        """What the module prints, added to ``content``; None prints every field.
+
+        Args:
+            content: what is printed, empty yet.
+
+        >>> class Named(Module):
+        ...     def custom_content(self, content):
+        ...         return content.add("name", "mine")
+        >>> Named()
+        Named {
+          name: mine
+        }
+        """
         return None
 
     def format(self, settings: DisplaySettings | None = None) -> str:
-        """The printed form under these settings."""
+        """The printed form under these settings.
+
+        Args:
+            settings: `DisplaySettings`; the defaults if None.
+
+        >>> from burn.nn import LinearConfig
+        >>> print(LinearConfig(2, 1).init().format(DisplaySettings().with_show_num_parameters(False)))
+        Linear {d_input: 2, d_output: 1, bias: true}
+        """
         return self._format(settings or DisplaySettings())
 
     def _format(self, settings: DisplaySettings) -> str:

@@ -15,8 +15,17 @@ class DisplaySettings:
 
     Mirrors `burn::module::DisplaySettings`.
 
-    >>> DisplaySettings().with_indentation_size(4).indentation_size
-    4
+    Args:
+        show_param_id: whether ids of parameters are shown.
+        show_all_attributes: whether every field is, whatever the module chooses.
+        show_num_parameters: whether each module shows its number of parameters.
+        new_line_after_attribute: whether each attribute has a line.
+        indentation_size: spaces of one level.
+        level: how deep the module is, from 1.
+
+    >>> settings = DisplaySettings().with_indentation_size(4).inherit(DisplaySettings())
+    >>> settings.get("indentation_size"), settings.get("show_param_id")
+    (4, False)
     """
 
     show_param_id: bool | None = None
@@ -47,7 +56,11 @@ class DisplaySettings:
         return dataclasses.replace(self, indentation_size=value)
 
     def inherit(self, top: "DisplaySettings") -> "DisplaySettings":
-        """These settings where ``top`` leaves something open; the level is that of ``top``."""
+        """These settings where ``top`` leaves something open; the level is that of ``top``.
+
+        Args:
+            top: the settings of the enclosing module.
+        """
         return DisplaySettings(
             *(
                 mine if theirs is None else theirs
@@ -57,7 +70,11 @@ class DisplaySettings:
         )
 
     def get(self, name: str):
-        """The value in force of one setting."""
+        """The value in force of one setting.
+
+        Args:
+            name: its name.
+        """
         value = getattr(self, name)
         return value if value is not None else _DEFAULTS[name]
 
@@ -75,7 +92,15 @@ ONE_LINE = DisplaySettings(new_line_after_attribute=False)
 
 
 class Content:
-    """What a module prints: its type name and attributes, or a single text. Mirrors `burn::module::Content`."""
+    """What a module prints: its type name and attributes, or a single text. Mirrors `burn::module::Content`.
+
+    >>> Content(DisplaySettings()).set_top_level_type("Mine").add("rate", 1e-5).add_debug_attribute("debug", 1e-5).attributes
+    [('rate', '0.00001'), ('debug', '1e-5')]
+    >>> Content(DisplaySettings()).add_field("size", 3, array=False, optional=True).add_formatted("text", "ready").attributes
+    [('size', 'Some(3)'), ('text', 'ready')]
+    >>> Content(DisplaySettings()).add_single("text alone").single
+    'text alone'
+    """
 
     def __init__(self, settings: DisplaySettings):
         self.settings = settings
@@ -89,15 +114,32 @@ class Content:
         return self
 
     def add(self, name: str, value) -> "Content":
-        """Adds an attribute: a module in its own form, a number or text as people write it (``0.00001``, ``1``)."""
+        """Adds an attribute: a module in its own form, a number or text as people write it (``0.00001``, ``1``).
+
+        Args:
+            name: its name.
+            value: its value.
+        """
         return self.add_formatted(name, _format(value, self.settings, plain=True))
 
     def add_debug_attribute(self, name: str, value) -> "Content":
-        """Adds an attribute in its debug form: texts quoted, ``1e-5``, ``1.0``, ``[1, 2]``."""
+        """Adds an attribute in its debug form: texts quoted, ``1e-5``, ``1.0``, ``[1, 2]``.
+
+        Args:
+            name: its name.
+            value: its value.
+        """
         return self.add_formatted(name, _format(value, self.settings, plain=False))
 
     def add_field(self, name: str, value, array: bool, optional: bool) -> "Content":
-        """Adds a field as a derived display has it: an array as one, a constant of an optional field in ``Some``."""
+        """Adds a field as a derived display has it: an array as one, a constant of an optional field in ``Some``.
+
+        Args:
+            name: its name.
+            value: its value.
+            array: whether a list is shown as an array of fixed length.
+            optional: whether the field may be None.
+        """
         if array and isinstance(value, (list, tuple)):
             return self.add_formatted(name, format_container(f"[0..{len(value)}]", value, self.settings))
         text = _format(value, self.settings, plain=False)
@@ -105,14 +147,23 @@ class Content:
         return self.add_formatted(name, f"Some({text})" if wrapped else text)
 
     def add_formatted(self, name: str, text: str) -> "Content":
-        """Adds an attribute whose text is ready."""
+        """Adds an attribute whose text is ready.
+
+        Args:
+            name: its name.
+            text: its text.
+        """
         if self.single is not None:
             raise ModuleError("[Content.add] 'name' cannot be added: a single item was set; use one or the other")
         self.attributes.append((name, text))
         return self
 
     def add_single(self, value) -> "Content":
-        """Prints the value alone, without type name and braces."""
+        """Prints the value alone, without type name and braces.
+
+        Args:
+            value: the value.
+        """
         if self.attributes:
             raise ModuleError("[Content.add_single] 'value' cannot be set: attributes were added; use one or the other")
         self.single = _format(value, self.settings, plain=True)

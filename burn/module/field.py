@@ -51,6 +51,9 @@ def field(*, skip: bool = False, name: str | None = None, array: bool = False):
         name: the name in paths and in the printed form, where it cannot be the attribute's.
         array: a list of fixed length: Burn's ``[T; N]`` in the printed form and in container types.
 
+    Returns:
+        The mark.
+
     >>> from burn.module import Module
     >>> class Apply(Module):
     ...     function: object = field(skip=True)

@@ -11,6 +11,8 @@ class Flag:
     >>> flag = Flag(True)
     >>> flag.is_enabled(), flag.valid().is_enabled(), flag.valid().train().is_enabled(), flag.with_value(False)
     (True, False, True, disabled)
+    >>> flag.valid().is_active(), flag.clone()
+    (True, enabled)
     """
 
     __slots__ = ("_configured", "_enabled", "id")

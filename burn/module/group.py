@@ -21,6 +21,11 @@ class ParamGroup:
     >>> group = ParamGroup.from_predicate("weight").exclude(ParamGroup.from_path("head.weight"))
     >>> [group.matches(ParamId(1), path) for path in ("layers.0.weight", "head.weight", "head.bias", None)]
     [True, False, False, False]
+    >>> either = ParamGroup.from_path("a").fuse(ParamGroup.from_paths(["b", "c"]))
+    >>> [either.matches(ParamId(1), path) for path in "abcd"]
+    [True, True, True, False]
+    >>> ParamGroup.from_json(group.to_json()) == group, ParamGroup.all().matches(ParamId(1))
+    (True, True)
     """
 
     __slots__ = ("_excludes", "_matcher")
@@ -37,12 +42,27 @@ class ParamGroup:
 
     @classmethod
     def from_ids(cls, ids) -> "ParamGroup":
-        """The parameters with these ids."""
+        """The parameters with these ids.
+
+        Args:
+            ids: `ParamId`s or ints.
+
+        >>> ParamGroup.from_ids([ParamId(1)]).matches(ParamId(1))
+        True
+        """
         return cls(_Explicit(instance("from_ids", "ids", ids, Iterable, "put a single id into a list")))
 
     @classmethod
     def ids_from_module(cls, module) -> "ParamGroup":
-        """The parameters and flags that a module holds now, by id."""
+        """The parameters and flags that a module holds now, by id.
+
+        Args:
+            module: a Module.
+
+        >>> model = burn.nn.LinearConfig(2, 1).init()
+        >>> ParamGroup.ids_from_module(model).matches(model.bias.id)
+        True
+        """
         from .visitor import ModuleVisitor
 
         ids = []
@@ -58,59 +78,119 @@ class ParamGroup:
 
     @classmethod
     def from_path(cls, path: str) -> "ParamGroup":
-        """The parameter at exactly this path."""
+        """The parameter at exactly this path.
+
+        Args:
+            path: the path.
+        """
         return cls.from_paths([path])
 
     @classmethod
     def from_paths(cls, paths) -> "ParamGroup":
-        """The parameters at exactly these paths."""
+        """The parameters at exactly these paths.
+
+        Args:
+            paths: the paths.
+        """
         return cls(_Exact(_texts(paths, "from_paths")))
 
     @classmethod
     def from_predicate(cls, text: str) -> "ParamGroup":
-        """The parameters whose path contains the text."""
+        """The parameters whose path contains the text.
+
+        Args:
+            text: the text.
+        """
         return cls.from_predicates([text])
 
     @classmethod
     def from_predicates(cls, texts) -> "ParamGroup":
-        """The parameters whose path contains all the texts."""
+        """The parameters whose path contains all the texts.
+
+        Args:
+            texts: the texts, at least one.
+
+        >>> ParamGroup.from_predicates(["layers", "bias"]).matches(ParamId(1), "layers.0.bias")
+        True
+        """
         return cls(_Include(_some(texts, "from_predicates")))
 
     @classmethod
     def from_any_predicates(cls, texts) -> "ParamGroup":
-        """The parameters whose path contains one of the texts."""
+        """The parameters whose path contains one of the texts.
+
+        Args:
+            texts: the texts, at least one.
+
+        >>> ParamGroup.from_any_predicates(["norm", "bias"]).matches(ParamId(1), "layers.0.bias")
+        True
+        """
         return cls(_any(_Include([text]) for text in _some(texts, "from_any_predicates")))
 
     @classmethod
     def from_regex(cls, pattern: str) -> "ParamGroup":
-        """The parameters in whose path the regular expression is found."""
+        """The parameters in whose path the regular expression is found.
+
+        Args:
+            pattern: the regular expression.
+
+        >>> ParamGroup.from_regex("^layers").matches(ParamId(1), "layers.0.bias")
+        True
+        """
         return cls.from_regexes([pattern])
 
     @classmethod
     def from_regexes(cls, patterns) -> "ParamGroup":
-        """The parameters in whose path all the regular expressions are found."""
+        """The parameters in whose path all the regular expressions are found.
+
+        Args:
+            patterns: the regular expressions, at least one.
+
+        >>> ParamGroup.from_regexes(["^layers", "bias$"]).matches(ParamId(1), "layers.0.bias")
+        True
+        """
         return cls(_Regex(_some(patterns, "from_regexes")))
 
     @classmethod
     def from_any_regexes(cls, patterns) -> "ParamGroup":
-        """The parameters in whose path one of the regular expressions is found."""
+        """The parameters in whose path one of the regular expressions is found.
+
+        Args:
+            patterns: the regular expressions, at least one.
+
+        >>> ParamGroup.from_any_regexes(["^head", "bias$"]).matches(ParamId(1), "layers.0.bias")
+        True
+        """
         return cls(_any(_Regex([pattern]) for pattern in _some(patterns, "from_any_regexes")))
 
     def fuse(self, other: "ParamGroup") -> "ParamGroup":
-        """The parameters of either group; the exclusions of each stay with it (Burn drops them)."""
+        """The parameters of either group; the exclusions of each stay with it (Burn drops them).
+
+        Args:
+            other: another group.
+        """
         instance("fuse", "other", other, ParamGroup)
         if self._excludes is None and other._excludes is None:
             return ParamGroup(_any([self._matcher, other._matcher]))
         return ParamGroup(_any([_part(self), _part(other)]))
 
     def exclude(self, other: "ParamGroup") -> "ParamGroup":
-        """This group without the parameters that ``other`` names; what ``other`` itself excludes plays no part."""
+        """This group without the parameters that ``other`` names; what ``other`` itself excludes plays no part.
+
+        Args:
+            other: the group to leave out.
+        """
         instance("exclude", "other", other, ParamGroup)
         excludes = other._matcher if self._excludes is None else _any([self._excludes, other._matcher])
         return ParamGroup(self._matcher, excludes)
 
     def matches(self, id: ParamId, path: str | None = None) -> bool:
-        """Whether a parameter belongs to the group; rules about paths never match without a path."""
+        """Whether a parameter belongs to the group; rules about paths never match without a path.
+
+        Args:
+            id: the id of the parameter.
+            path: its path, if it is known.
+        """
         if not self._matcher.matches(id, path):
             return False
         return self._excludes is None or not self._excludes.matches(id, path)
@@ -122,6 +202,9 @@ class ParamGroup:
     @classmethod
     def from_json(cls, value: dict) -> "ParamGroup":
         """Reads the form that Burn writes.
+
+        Args:
+            value: the form, as `json.loads` gives it.
 
         Raises:
             ParamGroupError: the value is not a group.

@@ -66,9 +66,17 @@ class Param:
 
     >>> from burn.tensor import Tensor
     >>> from burn.device import Device
-    >>> param = Param.from_tensor(Tensor.ones([2, 3], Device.flex()))
-    >>> param.lazy_shape(), param.kind, param.is_active()
-    ((2, 3), 'float', True)
+    >>> device = Device.flex()
+    >>> param = Param.from_tensor(Tensor.ones([2, 3], device))
+    >>> param.lazy_shape(), param.kind, param.is_active(), param.num_elements(), param.lazy_device()
+    ((2, 3), 'float', True, 6, Device<Flex(Cpu)>)
+    >>> param.val().sum().item(), param.map(lambda tensor: tensor * 2.0).into_value().sum().item()
+    (6.0, 12.0)
+    >>> same = param.clone().to_device(device).fork(device)
+    >>> same.id == param.id, same.train().is_autodiff(), same.valid().is_autodiff()
+    (True, True, False)
+    >>> Param.from_data([1.0, 2.0], device).dims(), Param.from_bool(True)
+    ([2], enabled)
     """
 
     __slots__ = ("__weakref__", "_active", "_lazy", "_load", "_save", "_value", "id", "kind")
@@ -87,7 +95,15 @@ class Param:
 
     @staticmethod
     def initialized(id: ParamId, value: Tensor) -> "Param":
-        """A parameter with this id and tensor; a Float one is active if the tensor requires a gradient."""
+        """A parameter with this id and tensor; a Float one is active if the tensor requires a gradient.
+
+        Args:
+            id: the id.
+            value: the tensor.
+
+        >>> Param.initialized(ParamId(1), Tensor([1, 2])).kind
+        'int'
+        """
         kind = _kind_of("initialized", value)
         return Param(id, value, kind == "float" and value.is_require_grad(), kind)
 
@@ -108,12 +124,21 @@ class Param:
 
     @staticmethod
     def from_data(data, device=None) -> "Param":
-        """A parameter with a new id from nested lists, an array or a TensorData; on the default device if None."""
+        """A parameter with a new id from nested lists, an array or a TensorData; on the default device if None.
+
+        Args:
+            data: the values.
+            device: a Device; the default device if None.
+        """
         return Param.from_tensor(Tensor.from_data(data, device))
 
     @staticmethod
     def from_bool(value: bool) -> Flag:
-        """A flag."""
+        """A flag.
+
+        Args:
+            value: whether the flag is on.
+        """
         return Flag(value)
 
     @staticmethod
@@ -127,6 +152,10 @@ class Param:
             is_require_grad: whether the parameter is active; the tensor requires a gradient if the device has autodiff.
             shape: the shape that ``init`` gives.
             kind: the kind of tensor that ``init`` gives.
+
+        >>> param = Param.uninitialized(ParamId(1), lambda device, grad: Tensor.ones([2], device), burn.Device.flex(), True, [2])
+        >>> param.is_initialized(), param.val().tolist(), param.is_initialized()
+        (False, [1.0, 1.0], True)
         """
         active = is_require_grad and kind is Float
         device = check_device("uninitialized", device)
@@ -159,7 +188,11 @@ class Param:
         return _with_grad(value, self._active) if self.kind == "float" else value
 
     def is_initialized(self) -> bool:
-        """Whether the tensor exists."""
+        """Whether the tensor exists.
+
+        >>> Param.from_data([1.0]).is_initialized()
+        True
+        """
         return self._value is not None or self._lazy.value is not None
 
     def is_active(self) -> bool:
@@ -199,6 +232,9 @@ class Param:
         """A parameter with the tensor ``f(val())``, the same id and the same trainability.
 
         ``f`` gets the tensor without its gradient: the result is a leaf, and nothing of ``f`` is recorded.
+
+        Args:
+            f: a function of a tensor.
         """
         return self.with_value(f(self._untracked()))
 
@@ -206,6 +242,9 @@ class Param:
         """A parameter with another tensor, the same id, hooks and trainability.
 
         The tensor becomes a leaf that requires a gradient if the parameter is active and the tensor has autodiff.
+
+        Args:
+            value: the tensor, of any shape.
         """
         kind = _kind_of("with_value", value)
         if kind == "float":
@@ -217,18 +256,36 @@ class Param:
         return self.val()
 
     def consume(self) -> tuple[ParamId, Tensor, "Param"]:
-        """Id, tensor, and the mapper that `from_mapped_value` needs to rebuild the parameter."""
+        """Id, tensor, and the mapper that `from_mapped_value` needs to rebuild the parameter.
+
+        >>> id, value, mapper = Param.from_data([1.0]).consume()
+        >>> Param.from_mapped_value(id, value * 3.0, mapper).val().tolist()
+        [3.0]
+        """
         return self.id, self.val(), self
 
     @staticmethod
     def from_mapped_value(id: ParamId, value: Tensor, mapper: "Param") -> "Param":
-        """Rebuilds a parameter after `consume`: hooks and trainability are those of the mapper."""
+        """Rebuilds a parameter after `consume`: hooks and trainability are those of the mapper.
+
+        Args:
+            id: the id.
+            value: the tensor.
+            mapper: what `consume` gave.
+
+        >>> id, value, mapper = Param.from_data([1.0]).consume()
+        >>> Param.from_mapped_value(id, value * 3.0, mapper).val().tolist()
+        [3.0]
+        """
         param = mapper.with_value(value)
         param.id = id
         return param
 
     def set_require_grad(self, require_grad: bool) -> "Param":
         """The parameter switched on or off for training; on a plain device only the setting changes.
+
+        Args:
+            require_grad: whether the parameter is trained.
 
         Raises:
             AutodiffError: the tensor is the result of recorded operations and cannot become a leaf.
@@ -242,19 +299,42 @@ class Param:
         return param
 
     def load_mapper(self, f) -> "Param":
-        """Sets the function that turns a recorded tensor into the parameter's."""
+        """Sets the function that turns a recorded tensor into the parameter's.
+
+        Args:
+            f: a function of a tensor.
+
+        >>> param = Param.from_data([[1.0, 2.0]]).load_mapper(Tensor.transpose).save_mapper(Tensor.transpose)
+        >>> param.transform_for_save().dims(), param.transform_for_load(Tensor([[3.0], [4.0]]), param.id).val().tolist()
+        ([2, 1], [[3.0, 4.0]])
+        """
         param = self._copy()
         param._load = f
         return param
 
     def save_mapper(self, f) -> "Param":
-        """Sets the function that turns the parameter's tensor into the recorded one."""
+        """Sets the function that turns the parameter's tensor into the recorded one.
+
+        Args:
+            f: a function of a tensor.
+
+        >>> param = Param.from_data([[1.0, 2.0]]).save_mapper(Tensor.transpose)
+        >>> param.record_shape(), param.transform_for_save().tolist()
+        ((2, 1), [[1.0], [2.0]])
+        """
         param = self._copy()
         param._save = f
         return param
 
     def init_mapper(self, f) -> "Param":
-        """The parameter with ``f`` applied to its tensor, now or when it is initialised."""
+        """The parameter with ``f`` applied to its tensor, now or when it is initialised.
+
+        Args:
+            f: a function of a tensor.
+
+        >>> Param.from_data([1.0]).init_mapper(lambda tensor: tensor + 1.0).val().tolist()
+        [2.0]
+        """
         if self.is_initialized():
             return self.map(f)
         before = self._lazy
@@ -269,7 +349,15 @@ class Param:
         return Param(self.id, None, self._active, self.kind, lazy, self._load, self._save)
 
     def transform_for_load(self, tensor: Tensor, id: ParamId) -> "Param":
-        """The parameter with a recorded tensor and id: moved to its device, load hook applied, trainability kept."""
+        """The parameter with a recorded tensor and id: moved to its device, load hook applied, trainability kept.
+
+        Args:
+            tensor: what the record holds.
+            id: the recorded id.
+
+        >>> Param.from_data([1.0]).transform_for_load(Tensor([5.0]), ParamId(7)).val().tolist()
+        [5.0]
+        """
         device = self.lazy_device()
         if tensor.device != device:
             tensor = tensor.to_device(device).detach()
@@ -282,11 +370,19 @@ class Param:
         return param
 
     def transform_for_save(self) -> Tensor:
-        """The tensor as records hold it."""
+        """The tensor as records hold it.
+
+        >>> Param.from_data([1.0]).transform_for_save().tolist()
+        [1.0]
+        """
         return self.val() if self._save is None else self._save(self.val())
 
     def record_shape(self) -> tuple:
-        """The shape that records hold; nothing is initialised."""
+        """The shape that records hold; nothing is initialised.
+
+        >>> Param.from_data([1.0, 2.0]).record_shape()
+        (2,)
+        """
         if self._save is None:
             return self.lazy_shape()
         return _shape_after(self._save, self.lazy_shape(), self.lazy_device())
@@ -295,12 +391,19 @@ class Param:
         """The parameter on another device: gradients flow back to this one, so the result cannot be optimised.
 
         One that is not initialised, and has no clones, just changes where it initialises.
+
+        Args:
+            device: a Device; None is the default one.
         """
         device = check_device("to_device", device)
         return self._moved_lazily(device) or self._replaced(self.val().to_device(device))
 
     def fork(self, device) -> "Param":
-        """An independent parameter on another device: its own leaf, with the same id."""
+        """An independent parameter on another device: its own leaf, with the same id.
+
+        Args:
+            device: a Device; None is the default one.
+        """
         device = check_device("fork", device)
         moved = self._moved_lazily(device)
         if moved is not None:

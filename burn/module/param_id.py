@@ -16,8 +16,8 @@ class ParamId:
     Optimizer state is keyed by it. The text form is base32 in lower case (13 letters), as Burn prints it.
     Mirrors `burn::module::ParamId`.
 
-    >>> ParamId(42), str(ParamId(123456)), ParamId.parse("83H0200000000").val()
-    (ParamId(5800000000000), '83h0200000000', 123456)
+    >>> ParamId(42), str(ParamId(123456)), ParamId.parse("83H0200000000").val(), ParamId.from_(42) == ParamId(42)
+    (ParamId(5800000000000), '83h0200000000', 123456, True)
     """
 
     __slots__ = ("_value",)
@@ -47,6 +47,9 @@ class ParamId:
     def parse(cls, text: str) -> "ParamId":
         """Reads the text form; the shorter ids of older releases are accepted, letters of either case.
 
+        Args:
+            text: the text.
+
         Raises:
             ModuleError: the text is not base32 of at most 8 bytes. UUIDs are refused: Burn hashes them to a number
                 that depends on the machine.
@@ -64,7 +67,11 @@ class ParamId:
 
     @classmethod
     def from_(cls, value: int) -> "ParamId":
-        """The id with this value."""
+        """The id with this value.
+
+        Args:
+            value: an integer from 0 to 2^64 - 1.
+        """
         return cls(value)
 
     def __str__(self):

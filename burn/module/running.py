@@ -14,6 +14,15 @@ class RunningState:
     Updates wait in a slot of their thread; the next update, or a read with `value_sync`, folds what is waiting (the
     mean over the threads) into the value. Visitors, mappers and records see it as a Float parameter, with nothing
     waiting. Copies are independent. Mirrors `burn::module::RunningState`.
+
+    >>> state = RunningState(Tensor([1.0]))
+    >>> state.update(Tensor([3.0]))
+    >>> state.value().tolist(), state.value_sync().tolist(), state.flush().tolist()
+    ([1.0], [3.0], [3.0])
+    >>> state.as_param().is_active(), state.lazy_shape(), state.lazy_device()
+    (False, (1,), Device<Flex(Cpu)>)
+    >>> state.clone().train().valid().to_device(burn.Device.flex()).value().tolist()
+    [3.0]
     """
 
     __slots__ = ("_lock", "_pending", "_value", "id")
@@ -28,16 +37,35 @@ class RunningState:
 
     @classmethod
     def with_id(cls, id: ParamId, value: Tensor) -> "RunningState":
-        """A state with this id and value."""
+        """A state with this id and value.
+
+        Args:
+            id: the id.
+            value: the tensor.
+
+        >>> RunningState.with_id(ParamId(1), Tensor([1.0])).id == ParamId(1)
+        True
+        """
         return cls(value, id)
 
     @classmethod
     def from_record(cls, param: Param) -> "RunningState":
-        """A state with the id and the tensor of a parameter."""
+        """A state with the id and the tensor of a parameter.
+
+        Args:
+            param: the parameter.
+
+        >>> RunningState.from_record(Param.from_data([1.0])).value().tolist()
+        [1.0]
+        """
         return cls(param.val(), param.id)
 
     def update(self, value: Tensor) -> None:
-        """Puts a value into the slot of this thread; one that waits there is folded first."""
+        """Puts a value into the slot of this thread; one that waits there is folded first.
+
+        Args:
+            value: tensor of the state's shape.
+        """
         thread = threading.get_ident()
         with self._lock:
             if thread in self._pending:
@@ -79,7 +107,11 @@ class RunningState:
         return RunningState(self.flush(), self.id)
 
     def to_device(self, device) -> "RunningState":
-        """A copy on another device."""
+        """A copy on another device.
+
+        Args:
+            device: a Device.
+        """
         return RunningState(self.flush().to_device(device), self.id)
 
     fork = to_device
@@ -93,7 +125,15 @@ class RunningState:
         return RunningState(self.flush().autodiff(), self.id)
 
     def mapped(self, param: Param) -> "RunningState":
-        """The state that a mapper's answer to `as_param` makes."""
+        """The state that a mapper's answer to `as_param` makes.
+
+        Args:
+            param: what the mapper gave.
+
+        >>> state = RunningState(Tensor([1.0]))
+        >>> state.mapped(state.as_param().map(lambda value: value * 2.0)).value().tolist()
+        [2.0]
+        """
         value = param.val()
         return RunningState(value.detach() if value.is_tracked() else value, param.id)
 

@@ -7,8 +7,8 @@ from burn.tensor import Tensor, activation
 class Relu(Module):
     """``max(0, x)``; NaN stays NaN. Mirrors `burn::nn::Relu`.
 
-    >>> Relu()
-    Relu
+    >>> Relu(), Relu().forward(Tensor([-1.0, 2.0])).tolist()
+    (Relu, [0.0, 2.0])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -23,7 +23,11 @@ class Relu(Module):
 
 
 class Sigmoid(Module):
-    """``1 / (1 + exp(-x))``. Mirrors `burn::nn::Sigmoid`."""
+    """``1 / (1 + exp(-x))``. Mirrors `burn::nn::Sigmoid`.
+
+    >>> Sigmoid().forward(Tensor([0.0])).tolist()
+    [0.5]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Applies the function.
@@ -37,7 +41,11 @@ class Sigmoid(Module):
 
 
 class LogSigmoid(Module):
-    """``log(sigmoid(x))`` without overflow. Mirrors `burn::nn::activation::LogSigmoid`."""
+    """``log(sigmoid(x))`` without overflow. Mirrors `burn::nn::activation::LogSigmoid`.
+
+    >>> LogSigmoid().forward(Tensor([0.0])).tolist()
+    [-0.6931...]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Applies the function.
@@ -51,7 +59,11 @@ class LogSigmoid(Module):
 
 
 class Tanh(Module):
-    """Hyperbolic tangent. Mirrors `burn::nn::Tanh`."""
+    """Hyperbolic tangent. Mirrors `burn::nn::Tanh`.
+
+    >>> Tanh().forward(Tensor([0.0])).tolist()
+    [0.0]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Applies the function.
@@ -65,7 +77,11 @@ class Tanh(Module):
 
 
 class SiLU(Module):
-    """``x * sigmoid(x)``. Mirrors `burn::nn::activation::SiLU`."""
+    """``x * sigmoid(x)``. Mirrors `burn::nn::activation::SiLU`.
+
+    >>> SiLU().forward(Tensor([1.0])).tolist()
+    [0.7310...]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Applies the function.
@@ -79,7 +95,11 @@ class SiLU(Module):
 
 
 class Gelu(Module):
-    """``0.5 x (1 + erf(x / sqrt 2))``, or its tanh form if ``approximate``. Mirrors `burn::nn::Gelu`."""
+    """``0.5 x (1 + erf(x / sqrt 2))``, or its tanh form if ``approximate``. Mirrors `burn::nn::Gelu`.
+
+    >>> Gelu().forward(Tensor([1.0])).tolist(), Gelu.new_approximate().forward(Tensor([1.0])).tolist()
+    ([0.8413...], [0.8411...])
+    """
 
     approximate: bool
 

@@ -13,6 +13,9 @@ from ._checks import check_float
 class DropoutConfig(Config):
     """Configuration of `Dropout`. Mirrors `burn::nn::DropoutConfig`.
 
+    Args:
+        prob: share of the elements that become zero, from 0 to 1.
+
     >>> DropoutConfig(0.5).init()
     Dropout {prob: 0.5}
     """
@@ -36,6 +39,11 @@ class Dropout(Module):
     Each element is kept with probability ``1 - prob`` and multiplied by ``1 / (1 - prob)``; with ``prob`` 1 all are
     zero (Burn refuses it). The layer does so if its flag is on and the input is on an autodiff device; otherwise it
     returns its input. Fields: `prob`, `training`.
+
+    >>> device = burn.Device.flex().autodiff()
+    >>> layer = DropoutConfig(0.5).init()
+    >>> sorted(set(layer(Tensor.ones([100], device)).tolist())), layer.valid().forward(Tensor.ones([2], device)).tolist()
+    ([0.0, 2.0], [1.0, 1.0])
     """
 
     prob: float

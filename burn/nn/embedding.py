@@ -14,6 +14,11 @@ from .initializer import Initializer
 class EmbeddingConfig(Config):
     """Configuration of `Embedding`. Mirrors `burn::nn::EmbeddingConfig`.
 
+    Args:
+        n_embedding: number of rows.
+        d_model: length of a row.
+        initializer: how the table is drawn.
+
     >>> from burn.device import Device
     >>> EmbeddingConfig(100, 10).init(Device.flex())
     Embedding {n_embedding: 100, d_model: 10, params: 1000}
@@ -25,6 +30,9 @@ class EmbeddingConfig(Config):
 
     def init(self, device=None) -> "Embedding":
         """The layer, its table still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer.
@@ -38,6 +46,10 @@ class Embedding(Module):
     """Looks up a row of a table for every index. Mirrors `burn::nn::Embedding`.
 
     Field: `weight` [n_embedding, d_model].
+
+    >>> layer = Embedding(Param.from_data([[1.0, 2.0], [3.0, 4.0]]))
+    >>> layer.forward(Tensor([[1, 0]])).tolist()
+    [[[3.0, 4.0], [1.0, 2.0]]]
     """
 
     weight: Param

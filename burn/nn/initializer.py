@@ -89,8 +89,17 @@ class Initializer(ConfigEnum):
     def init_with(self, shape, fan_in: int | None, fan_out: int | None, device=None) -> Param:
         """As `init`, with the number of inputs and outputs of a unit.
 
+        Args:
+            shape: sizes.
+            fan_in: number of inputs of a unit; None where the rule needs none.
+            fan_out: number of outputs of a unit; None where the rule needs none.
+            device: where to; the default device if None.
+
         Raises:
             ModuleError: when the values are drawn: a fan is missing, or the rule describes no distribution.
+
+        >>> Initializer.KaimingNormal(1.0, False).init_with([3, 5], 3, 5).val().shape
+        [3, 5]
         """
         shape = instance("init", "shape", shape, Iterable, "put a single size into a list")
         shape = tuple(integer("init", "shape", size, 0) for size in shape)

@@ -14,6 +14,11 @@ from .initializer import Initializer
 class LayerNormConfig(Config):
     """Configuration of `LayerNorm`. Mirrors `burn::nn::LayerNormConfig`.
 
+    Args:
+        d_model: size of the last axis.
+        epsilon: added to the variance.
+        bias: whether there is a beta.
+
     >>> from burn.device import Device
     >>> LayerNormConfig(6).with_bias(False).init(Device.flex())
     LayerNorm {d_model: 6, epsilon: 0.00001, bias: false, params: 6}
@@ -25,6 +30,9 @@ class LayerNormConfig(Config):
 
     def init(self, device=None) -> "LayerNorm":
         """The layer with gamma 1 and beta 0; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
@@ -41,6 +49,10 @@ class LayerNorm(Module):
 
     Mean and (biased) variance are of each row; an f16 input is computed in f32. Fields: `gamma` [d_model], `beta`
     [d_model] or None, `epsilon`.
+
+    >>> layer = LayerNormConfig(2).with_epsilon(1e-12).init()
+    >>> layer.forward(Tensor([[1.0, 3.0], [10.0, 50.0]])).round().tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
     """
 
     gamma: Param

@@ -26,6 +26,13 @@ class LinearLayout(enum.Enum):
 class LinearConfig(Config):
     """Configuration of `Linear`. Mirrors `burn::nn::LinearConfig`.
 
+    Args:
+        d_input: size of the last axis of the input.
+        d_output: size of the last axis of the output.
+        bias: whether a bias is added.
+        initializer: how weight and bias are drawn.
+        layout: how records hold the weight.
+
     >>> from burn.device import Device
     >>> LinearConfig(3, 5).with_bias(False).init(Device.flex())
     Linear {d_input: 3, d_output: 5, bias: false, params: 15}
@@ -39,6 +46,9 @@ class LinearConfig(Config):
 
     def init(self, device=None) -> "Linear":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer.
@@ -59,6 +69,11 @@ class Linear(Module):
     """``input @ weight + bias`` over the last axis. Mirrors `burn::nn::Linear`.
 
     Fields: `weight` [d_input, d_output], not transposed as PyTorch's; `bias` [d_output] or None.
+
+    >>> device = burn.Device.flex()
+    >>> layer = Linear(Param.from_data([[1.0], [10.0]], device), Param.from_data([100.0], device))
+    >>> layer.forward(Tensor([[1.0, 2.0]], device)).tolist(), layer(Tensor([[3.0, 4.0]], device)).tolist()
+    ([[121.0]], [[143.0]])
     """
 
     weight: Param

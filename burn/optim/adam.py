@@ -29,6 +29,8 @@ class AdamConfig(Config):
 
     Example:
         >>> optim = AdamConfig(epsilon=1e-8).init()
+        >>> type(AdamConfig().build()).__name__
+        'Adam'
     """
 
     beta_1: F32 = 0.9
@@ -63,7 +65,13 @@ class AdaptiveMomentumState:
 
 @dataclass(slots=True)
 class AdamState:
-    """State of a parameter (Burn: `AdamState`)."""
+    """State of a parameter (Burn: `AdamState`).
+
+    >>> rule = AdamConfig().build()
+    >>> value, state = rule.step(0.1, Tensor([1.0]), Tensor([0.5]), None)
+    >>> state.momentum.moment_1.shape
+    [1]
+    """
 
     momentum: AdaptiveMomentumState
 
@@ -137,6 +145,11 @@ class Adam(Optimizer):
     """p = p - lr * (m / (1 - beta_1^t)) / (sqrt(v / (1 - beta_2^t)) + epsilon), at step t (Burn: `Adam`).
 
     Half-precision parameters have moments in f32.
+
+    >>> rule = AdamConfig().build()
+    >>> value, state = rule.step(0.1, Tensor([1.0]), Tensor([0.5]), None)
+    >>> value.shape, state.momentum.time
+    ([1], 1)
     """
 
     state_type = AdamState

@@ -43,6 +43,9 @@ class AdamWConfig(Config):
 
         Raises:
             ArgumentError: if a number is out of its range.
+
+        >>> type(AdamWConfig().build()).__name__
+        'AdamW'
         """
         return AdamW(self)
 
@@ -54,7 +57,12 @@ class AdamWConfig(Config):
 class AdamW(Optimizer):
     """p = p * (1 - lr * weight_decay) - lr * (m / (1 - beta_1^t)) / (sqrt(v / (1 - beta_2^t)) + epsilon), at step t.
 
-    Burn: `AdamW`. Half-precision parameters have moments in f32.
+    Half-precision parameters have moments in f32 (Burn: `AdamW`).
+
+    >>> rule = AdamWConfig().build()
+    >>> value, state = rule.step(0.1, Tensor([1.0]), Tensor([0.5]), None)
+    >>> value.shape, state.momentum.time
+    ([1], 1)
     """
 
     state_type = AdamState

@@ -49,5 +49,16 @@ class Optimizer(ABC):
         """
 
     def to_device(self, state: Any, device: Device) -> Any:
-        """The state with its tensors on `device`."""
+        """The state with its tensors on `device`.
+
+        Args:
+            state: what `step` returned.
+            device: a Device.
+
+        >>> from burn.optim import AdamConfig
+        >>> rule = AdamConfig().build()
+        >>> value, state = rule.step(0.1, burn.Tensor([1.0]), burn.Tensor([0.5]), None)
+        >>> rule.to_device(state, burn.Device.ndarray()).momentum.moment_1.device
+        Device<NdArray(Cpu)>
+        """
         return map_tensors(state, lambda tensor: tensor.to_device(device))

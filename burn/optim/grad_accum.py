@@ -17,16 +17,26 @@ class GradientsAccumulator:
     Gradients are added, not averaged: divide the loss by the number of batches for a mean.
 
     Example:
-        >>> accumulator = GradientsAccumulator()
-        >>> accumulator.grads().is_empty()
-        True
+        >>> from burn.nn import LinearConfig
+        >>> device = burn.Device.flex().autodiff()
+        >>> model, accumulator = LinearConfig(2, 1).init(device), GradientsAccumulator()
+        >>> for batch in range(2):
+        ...     grads = model(burn.Tensor.ones([1, 2], device)).sum().backward()
+        ...     accumulator.accumulate(model, GradientsParams.from_grads(grads, model))
+        >>> accumulator.grads().get(model.bias.id).tolist(), accumulator.grads().is_empty()
+        ([2.0], True)
     """
 
     def __init__(self) -> None:
         self._sum = GradientsParams()
 
     def accumulate(self, module: Module, grads: GradientsParams) -> None:
-        """Add the gradients of a module's parameters; gradients of others are dropped."""
+        """Add the gradients of a module's parameters; gradients of others are dropped.
+
+        Args:
+            module: the module.
+            grads: its gradients; used up.
+        """
         check_module("accumulate", module).visit(_Adder(self._sum, check_grads("accumulate", grads)))
 
     def grads(self) -> GradientsParams:

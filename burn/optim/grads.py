@@ -28,6 +28,9 @@ class GradientsParams:
         >>> grads = GradientsParams.from_grads(grads, model)
         >>> len(grads), grads.get(model.weight.id).shape
         (2, [2, 1])
+        >>> grads.register(model.bias.id, Tensor([5.0]))
+        >>> grads.remove(model.bias.id).tolist(), len(grads), grads.is_empty(), len(grads.to_device(Device.flex(), model))
+        ([5.0], 1, False, 1)
     """
 
     def __init__(self) -> None:
@@ -38,33 +41,72 @@ class GradientsParams:
         """The gradients of a module's parameters, taken out of `grads`.
 
         Parameters that do not require a gradient or did not take part are left out.
+
+        Args:
+            grads: what `backward` returned.
+            module: the module.
         """
         return cls.from_module(grads, module)
 
     @classmethod
     def from_module(cls, grads: Gradients, module: Module) -> GradientsParams:
-        """As `from_grads`; what belongs to other modules stays in `grads`, for several modules of one backward pass."""
+        """As `from_grads`; what belongs to other modules stays in `grads`, for several modules of one backward pass.
+
+        Args:
+            grads: what `backward` returned.
+            module: the module.
+
+        >>> from burn.nn import LinearConfig
+        >>> device = burn.Device.flex().autodiff()
+        >>> model = LinearConfig(2, 1).init(device)
+        >>> len(GradientsParams.from_module(model(Tensor.ones([1, 2], device)).sum().backward(), model))
+        2
+        """
         collector = _Collector(grads, None)
         check_module("from_grads", module).visit(collector)
         return collector.result
 
     @classmethod
     def from_params(cls, grads: Gradients, module: Module, ids: Iterable[ParamId]) -> GradientsParams:
-        """As `from_module`, for the parameters of the module with these ids."""
+        """As `from_module`, for the parameters of the module with these ids.
+
+        Args:
+            grads: what `backward` returned.
+            module: the module.
+            ids: ids of the parameters.
+
+        >>> from burn.nn import LinearConfig
+        >>> device = burn.Device.flex().autodiff()
+        >>> model = LinearConfig(2, 1).init(device)
+        >>> len(GradientsParams.from_params(model(Tensor.ones([1, 2], device)).sum().backward(), model, [model.bias.id]))
+        1
+        """
         collector = _Collector(grads, set(instance("from_params", "ids", ids, Iterable)))
         check_module("from_params", module).visit(collector)
         return collector.result
 
     def get(self, id: ParamId) -> Tensor | None:
-        """The gradient of a parameter; None if there is none."""
+        """The gradient of a parameter; None if there is none.
+
+        Args:
+            id: its id.
+        """
         return self._grads.get(id)
 
     def remove(self, id: ParamId) -> Tensor | None:
-        """Take the gradient of a parameter out; None if there is none."""
+        """Take the gradient of a parameter out; None if there is none.
+
+        Args:
+            id: its id.
+        """
         return self._grads.pop(id, None)
 
     def register(self, id: ParamId, tensor: Tensor) -> None:
         """Set the gradient of a parameter, replacing one that is there.
+
+        Args:
+            id: its id.
+            tensor: the gradient.
 
         Raises:
             AutodiffError: if `tensor` has autodiff.
@@ -81,7 +123,12 @@ class GradientsParams:
         return not self._grads
 
     def to_device(self, device: Device, module: Module) -> GradientsParams:
-        """Move the gradients of a module's parameters; others stay where they are."""
+        """Move the gradients of a module's parameters; others stay where they are.
+
+        Args:
+            device: a Device.
+            module: whose gradients to move.
+        """
         check_module("to_device", module).visit(_Mover(self._grads, check_device("to_device", device)))
         return self
 

@@ -51,12 +51,22 @@ class ModuleOptimizer:
 
     Example:
         >>> from burn.device import Device
+        >>> from burn.grad_clipping import GradientClippingConfig
         >>> from burn.nn import LinearConfig
-        >>> from burn.optim import AdamConfig, GradientsParams
+        >>> from burn.optim import AdamConfig, GradientsParams, SgdConfig
         >>> device = Device.flex().autodiff()
         >>> model, optim = LinearConfig(2, 1).init(device), AdamConfig().init()
         >>> grads = model(Tensor.ones([1, 2], device)).sum().backward()
         >>> model = optim.step(0.01, model, GradientsParams.from_grads(grads, model))
+        >>> optim.clone().load_record(optim.to_record())
+        ModuleOptimizer(Adam; 2 states)
+        >>> optim.save("optim")
+        >>> AdamConfig().init().load("optim"), AdamConfig().init().from_bytes(optim.into_bytes())
+        (ModuleOptimizer(Adam; 2 states), ModuleOptimizer(Adam; 2 states))
+        >>> optim.with_group(ParamGroup.from_path("bias"), SgdConfig().build()).has_gradient_clipping()
+        False
+        >>> optim.with_grad_clipping(GradientClippingConfig.Norm(1.0)).grad_clipping()
+        GradientClipping.Norm(1.0)
     """
 
     def __init__(
@@ -89,7 +99,11 @@ class ModuleOptimizer:
         return self
 
     def with_grad_clipping(self, grad_clipping: GradientClippingConfig | GradientClipping) -> ModuleOptimizer:
-        """Set the clipping of parameters that no `with_group` took, from the next step on; returns this optimizer."""
+        """Set the clipping of parameters that no `with_group` took, from the next step on; returns this optimizer.
+
+        Args:
+            grad_clipping: the clipping.
+        """
         self._groups[0] = self._groups[0]._replace(clipping=_clipping(grad_clipping))
         return self
 
@@ -186,15 +200,27 @@ class ModuleOptimizer:
         return self.to_record().into_bytes()
 
     def from_bytes(self, data: bytes) -> ModuleOptimizer:
-        """Load the states from the bytes of a burnpack file; see `load_record`."""
+        """Load the states from the bytes of a burnpack file; see `load_record`.
+
+        Args:
+            data: the bytes.
+        """
         return self.load_record(OptimizerRecord.from_bytes(data))
 
     def save(self, path: str | Path) -> None:
-        """Write the states to a burnpack file; `.bpk` is appended where `path` has no extension."""
+        """Write the states to a burnpack file; `.bpk` is appended where `path` has no extension.
+
+        Args:
+            path: the file.
+        """
         self.to_record().save(path)
 
     def load(self, path: str | Path) -> ModuleOptimizer:
-        """Load the states from a burnpack file; see `load_record`."""
+        """Load the states from a burnpack file; see `load_record`.
+
+        Args:
+            path: the file.
+        """
         return self.load_record(OptimizerRecord.load(path))
 
     def clone(self) -> ModuleOptimizer:

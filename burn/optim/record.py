@@ -11,6 +11,13 @@ class OptimizerRecord:
     """States of an optimizer by parameter id (Burn: `OptimizerRecord`); `ModuleOptimizer.to_record` makes one.
 
     Tensors and scalars are named `<id>.<leaf>` with the id in decimal; `paths` maps an id to the parameter's path.
+
+    >>> record = OptimizerRecord()
+    >>> record.is_empty(), OptimizerRecord.from_bytes(record.into_bytes())
+    (True, OptimizerRecord(num_tensors=0, num_scalars=0))
+    >>> record.save("optimizer")
+    >>> OptimizerRecord.load("optimizer")
+    OptimizerRecord(num_tensors=0, num_scalars=0)
     """
 
     def __init__(
@@ -42,6 +49,9 @@ class OptimizerRecord:
     def from_bytes(cls, data: bytes) -> OptimizerRecord:
         """The record in the bytes of a burnpack file.
 
+        Args:
+            data: the bytes.
+
         Raises:
             RecordIoError: if they are not a burnpack container.
         """
@@ -49,6 +59,9 @@ class OptimizerRecord:
 
     def save(self, path: str | Path) -> None:
         """Write a burnpack file; `.bpk` is appended where `path` has no extension, an existing file is replaced.
+
+        Args:
+            path: the file.
 
         Raises:
             RecordIoError: if the file cannot be written; an old one is then still there.
@@ -58,6 +71,9 @@ class OptimizerRecord:
     @classmethod
     def load(cls, path: str | Path) -> OptimizerRecord:
         """Read a burnpack file.
+
+        Args:
+            path: the file.
 
         Raises:
             RecordIoError: if the file is missing or damaged.

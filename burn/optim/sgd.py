@@ -31,7 +31,11 @@ class SgdConfig(Config):
     gradient_clipping: GradientClippingConfig | None = None
 
     def build(self) -> Sgd:
-        """The rule for one tensor; the clipping is not part of it."""
+        """The rule for one tensor; the clipping is not part of it.
+
+        >>> type(SgdConfig().build()).__name__
+        'Sgd'
+        """
         return Sgd(self)
 
     def init(self) -> ModuleOptimizer:
@@ -41,13 +45,23 @@ class SgdConfig(Config):
 
 @dataclass
 class SgdState:
-    """State of a parameter: its momentum, if configured (Burn: `SgdState`)."""
+    """State of a parameter: its momentum, if configured (Burn: `SgdState`).
+
+    >>> SgdState().momentum is None
+    True
+    """
 
     momentum: MomentumState | None = None
 
 
 class Sgd(Optimizer):
-    """p = p - lr * g, with g after weight decay and momentum (Burn: `Sgd`)."""
+    """p = p - lr * g, with g after weight decay and momentum (Burn: `Sgd`).
+
+    >>> rule = SgdConfig().build()
+    >>> value, state = rule.step(0.5, Tensor([1.0]), Tensor([0.5]), None)
+    >>> value.tolist(), state
+    ([0.75], SgdState(momentum=None))
+    """
 
     state_type = SgdState
 

@@ -31,7 +31,6 @@ def rfft(signal, dim, n=None):
     Returns:
         (re, im), with n // 2 + 1 bins on the axis.
 
-    >>> from burn.tensor import Tensor
     >>> [part.tolist() for part in rfft(Tensor([1.0, -1.0]), 0)]
     [[0.0, 2.0], [0.0, 0.0]]
     """
@@ -49,6 +48,9 @@ def irfft(re, im, dim, n=None):
 
     Returns:
         Tensor with n samples on the axis.
+
+    >>> irfft(Tensor([0.0, 2.0]), Tensor([0.0, 0.0]), 0).tolist()
+    [1.0, -1.0]
     """
     axis = axis_of(dim, check_tensor("irfft", re, "re").ndim, "irfft")
     if n is None:
@@ -68,6 +70,9 @@ def cfft(re, im, dim, n=None):
 
     Returns:
         (re, im), with n bins on the axis.
+
+    >>> [part.tolist() for part in cfft(Tensor([1.0, 0.0]), Tensor([0.0, 1.0]), 0)]
+    [[1.0, 1.0], [1.0, -1.0]]
     """
     axis = axis_of(dim, check_tensor("cfft", re, "re").ndim, "cfft")
     return transforms.cfft(re, im, axis, _length("cfft", re, axis, n))

@@ -23,6 +23,10 @@ class StftOptions:
         win_length: length of the window; default n_fft. A shorter window is put in the middle.
         center: whether the signal is mirrored by n_fft // 2 at its ends, so that pieces are centred on their times.
         onesided: whether only the n_fft // 2 + 1 first bins are kept.
+
+    >>> options = StftOptions(n_fft=8, hop_length=4)
+    >>> options.hop, options.width
+    (4, 8)
     """
 
     n_fft: int = 400
@@ -42,7 +46,16 @@ class StftOptions:
         return self.n_fft if self.win_length is None else self.win_length
 
     def check(self, op):
-        """Refuses numbers that describe no transform."""
+        """Refuses numbers that describe no transform.
+
+        Args:
+            op: name of the operation in the message.
+
+        Raises:
+            ArgumentError: a length that is no length.
+
+        >>> StftOptions(n_fft=8).check("stft")
+        """
         for name, value in (("n_fft", self.n_fft), ("hop_length", self.hop), ("win_length", self.width)):
             int_of(op, name, value)
         for name in ("center", "onesided"):
@@ -81,8 +94,14 @@ def stft(signal, window=None, options=None):
     - window: Float [win_length]; None for ones
     - output: [batch, pieces, bins, 2]; the last axis is (re, im)
 
+    Args:
+        options: StftOptions; the default ones if None.
+
     Raises:
         ShapeError: too few samples for a piece, or for the mirrored ends.
+
+    >>> stft(Tensor.ones([1, 16]), options=StftOptions(n_fft=8, hop_length=4)).shape
+    [1, 5, 5, 2]
     """
     check_tensor("stft", signal, "signal")
     options = _options("stft", options)
@@ -114,6 +133,15 @@ def istft(matrix, window=None, length=None, options=None):
     - matrix: Float [batch, pieces, bins, 2], as `stft` gives it
     - window: Float [win_length]; None for ones
     - output: [batch, samples]; `length` of them if that is given
+
+    Args:
+        length: number of samples; all of them if None.
+        options: those of `stft`.
+
+    >>> x, options = Tensor.arange(0, 16).float().unsqueeze(2), StftOptions(n_fft=8, hop_length=4)
+    >>> y = istft(stft(x, options=options), options=options)
+    >>> y.shape, x.all_close(y, atol=1e-4)
+    ([1, 16], True)
     """
     check_tensor("istft", matrix, "matrix")
     options = _options("istft", options)

@@ -34,6 +34,10 @@ def hann_window(size, periodic, device=None, *, dtype=None):
         size: number of weights; one weight is 1.
         periodic: whether the turn ends after the last weight (for transforms) or at it.
         device: a Device or a (Device, dtype) pair.
+        dtype: a Float dtype; the device's default if None.
+
+    Returns:
+        Tensor [size].
 
     >>> hann_window(4, True).tolist()
     [0.0, 0.5, 1.0, 0.5]
@@ -42,12 +46,38 @@ def hann_window(size, periodic, device=None, *, dtype=None):
 
 
 def hamming_window(size, periodic, device=None, *, dtype=None):
-    """25/46 - 21/46 cos. Mirrors `hamming_window`; see `hann_window`."""
+    """25/46 - 21/46 cos. Mirrors `hamming_window`; see `hann_window`.
+
+    Args:
+        size: number of weights; one weight is 1.
+        periodic: whether the turn ends after the last weight (for transforms) or at it.
+        device: a Device or a (Device, dtype) pair.
+        dtype: a Float dtype; the device's default if None.
+
+    Returns:
+        Tensor [size].
+
+    >>> hamming_window(4, True).tolist()
+    [0.0869..., 0.5434..., 1.0, 0.5434...]
+    """
     return _window("hamming_window", size, periodic, device, dtype, (25 / 46, -21 / 46))
 
 
 def blackman_window(size, periodic, device=None, *, dtype=None):
-    """0.42 - 0.5 cos + 0.08 cos of twice the angle. Mirrors `blackman_window`; see `hann_window`."""
+    """0.42 - 0.5 cos + 0.08 cos of twice the angle. Mirrors `blackman_window`; see `hann_window`.
+
+    Args:
+        size: number of weights; one weight is 1.
+        periodic: whether the turn ends after the last weight (for transforms) or at it.
+        device: a Device or a (Device, dtype) pair.
+        dtype: a Float dtype; the device's default if None.
+
+    Returns:
+        Tensor [size].
+
+    >>> blackman_window(4, True).shape
+    [4]
+    """
     return _window("blackman_window", size, periodic, device, dtype, (0.34, -0.5, 0.16))
 
 

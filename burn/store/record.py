@@ -27,9 +27,20 @@ class ModuleRecord:
     a changed record and are not saved. Mirrors `burn::store::ModuleRecord`.
 
     >>> from burn.nn import LinearConfig
-    >>> record = LinearConfig(2, 3).init().into_record()
-    >>> len(record), record.paths()
-    (2, ['weight', 'bias'])
+    >>> model = LinearConfig(2, 3).init()
+    >>> record = model.into_record()
+    >>> len(record), record.paths(), record.is_empty(), record.tensors()[0].shape
+    (2, ['weight', 'bias'], False, (2, 3))
+    >>> record.save("model")
+    >>> ModuleRecord.load("model").apply(LinearConfig(2, 3).init()).weight.val().all_close(model.weight.val())
+    True
+    >>> weights = ModuleRecord.from_module(model, ParamGroup.from_path("weight"))
+    >>> ModuleRecord.from_bytes(weights.into_bytes()).allow_partial(True).apply(model).num_params()
+    9
+    >>> LinearConfig(2, 3).with_bias(False).init().load_record(record.allow_unused(True).cast_to_module_dtype()).num_params()
+    6
+    >>> LinearConfig(3, 3).init().load_record(record.validate(False)).num_params()
+    12
     """
 
     __slots__ = ("_cast", "_entries", "_partial", "_unused", "_validate")
@@ -44,7 +55,12 @@ class ModuleRecord:
 
     @classmethod
     def from_module(cls, module, group: ParamGroup | None = None) -> "ModuleRecord":
-        """The parameters of a module, or of a group of them, as records hold them."""
+        """The parameters of a module, or of a group of them, as records hold them.
+
+        Args:
+            module: the module.
+            group: which parameters; all of them if None.
+        """
         collect = _Collect(ParamGroup.all() if group is None else group)
         _module("from_module", module).visit(collect)
         return cls(collect.entries)
@@ -74,15 +90,27 @@ class ModuleRecord:
         return self.with_dtype_policy(DTypePolicy.CastToModule)
 
     def allow_partial(self, allow: bool) -> "ModuleRecord":
-        """Whether parameters that the record lacks stay as they are (default False: they are an error)."""
+        """Whether parameters that the record lacks stay as they are (default False: they are an error).
+
+        Args:
+            allow: whether to.
+        """
         return self._with("_partial", allow)
 
     def allow_unused(self, allow: bool) -> "ModuleRecord":
-        """Whether entries that no parameter wants are passed over (default False: they are an error)."""
+        """Whether entries that no parameter wants are passed over (default False: they are an error).
+
+        Args:
+            allow: whether to.
+        """
         return self._with("_unused", allow)
 
     def validate(self, validate: bool) -> "ModuleRecord":
-        """Whether wrong shapes and kinds are an error (default True), or leave the parameter as it is."""
+        """Whether wrong shapes and kinds are an error (default True), or leave the parameter as it is.
+
+        Args:
+            validate: whether to.
+        """
         return self._with("_validate", validate)
 
     def into_bytes(self) -> bytes:
@@ -92,6 +120,9 @@ class ModuleRecord:
     @classmethod
     def from_bytes(cls, data) -> "ModuleRecord":
         """Reads a burnpack container in memory.
+
+        Args:
+            data: the bytes.
 
         Raises:
             RecordIoError: the bytes are not a sound container.
@@ -125,6 +156,9 @@ class ModuleRecord:
         """The module with the values of this record; the module itself stays as it was.
 
         Each tensor goes to the device of its parameter, which takes the recorded id and keeps its own trainability.
+
+        Args:
+            module: the module.
 
         Raises:
             RecordValidationError: shapes or kinds that differ, parameters that the record lacks, or entries that no

@@ -10,7 +10,8 @@ from burn.device import Device
 from burn.device.device import settings_in_use
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, NumberOverflowError, ShapeError
 from burn.tensor._options import are_options, options, shape_of
-from burn.tensor.data import TensorData, array_of, checked_convert
+from burn.tensor._values import checked_convert
+from burn.tensor.data import TensorData, array_of
 from burn.tensor.distribution import Distribution
 from burn.tensor.dtype import Bool, DType, Float, Int
 from burn.tensor.shape import as_shape, int_of
@@ -35,6 +36,9 @@ class CreationMethods:
 
         Raises:
             DataError: ragged or non-numeric data, or a value that the dtype cannot represent, such as a fraction as an Int.
+
+        >>> Tensor.from_data([[1.0, 2.0], [3.0, 4.0]], burn.Device.flex()).shape
+        [2, 2]
         """
         return cls._from(data, device, dtype, None, "from_data")
 
@@ -59,20 +63,56 @@ class CreationMethods:
 
     @classmethod
     def from_floats(cls, values, device=None):
-        """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`."""
+        """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`.
+
+        Args:
+            values: nested lists of numbers, an array or TensorData.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+
+        Returns:
+            Tensor of the device's default Float dtype.
+
+        >>> Tensor.from_floats([1, 2]).tolist()
+        [1.0, 2.0]
+        """
         array = checked_convert(array_of(values, True, "from_floats", "values"), DType.F32, "from_floats", "values")
         return cls._from(array, device, None, Float, "from_floats")
 
     @classmethod
     def from_ints(cls, values, device=None):
-        """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`."""
+        """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`.
+
+        Args:
+            values: nested lists of whole numbers, an array or TensorData.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+
+        Returns:
+            Tensor of the device's default Int dtype.
+
+        Raises:
+            DataError: a value outside i32, or a fraction.
+
+        >>> Tensor.from_ints([1, 2]).tolist()
+        [1, 2]
+        """
         array = array_of(values, True, "from_ints", "values")
         array = checked_convert(array, DType.I32, "from_ints", "values", True)
         return cls._from(array, device, None, Int, "from_ints")
 
     @classmethod
     def from_bool(cls, values, device=None):
-        """A Bool tensor. Mirrors `Tensor::from_bool`."""
+        """A Bool tensor. Mirrors `Tensor::from_bool`.
+
+        Args:
+            values: nested lists, an array or TensorData; all but 0 is True.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+
+        Returns:
+            Bool tensor.
+
+        >>> Tensor.from_bool([True, False]).tolist()
+        [True, False]
+        """
         return cls._from(array_of(values, True, "from_bool", "values") != 0, device, None, Bool, "from_bool")
 
     @classmethod
@@ -90,6 +130,9 @@ class CreationMethods:
 
         Raises:
             DTypeError: a dtype of another kind.
+
+        >>> Tensor.empty([2, 3]).shape
+        [2, 3]
         """
         device, dtype = options(device, dtype, kind, "empty")
         out = core.fresh(shape, dtype.code, device._slot, device._ctx)
@@ -97,45 +140,103 @@ class CreationMethods:
 
     @classmethod
     def zeros(cls, shape, device=None, *, kind=None, dtype=None):
-        """A tensor of zeros (False for Bool). Mirrors `Tensor::zeros`; arguments as for `empty`.
+        """A tensor of zeros (False for Bool). Mirrors `Tensor::zeros`.
 
-        >>> from burn.tensor import Tensor
-        >>> Tensor.zeros([2], dtype="i8").tolist()
-        [0, 0]
+        Args:
+            shape: sizes, at least one.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            kind: Float, Int or Bool; that of the dtype if None, Float without a dtype.
+            dtype: dtype of the result; the device's default for the kind if None.
+
+        Returns:
+            Tensor of that shape.
+
+        >>> Tensor.zeros([2, 2], kind=burn.Int).tolist()
+        [[0, 0], [0, 0]]
         """
         return _full("zeros", shape, 0, device, kind, dtype)
 
     @classmethod
     def ones(cls, shape, device=None, *, kind=None, dtype=None):
-        """A tensor of ones (True for Bool). Mirrors `Tensor::ones`; arguments as for `empty`."""
+        """A tensor of ones (True for Bool). Mirrors `Tensor::ones`.
+
+        Args:
+            shape: sizes, at least one.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            kind: Float, Int or Bool; that of the dtype if None, Float without a dtype.
+            dtype: dtype of the result; the device's default for the kind if None.
+
+        Returns:
+            Tensor of that shape.
+
+        >>> Tensor.ones([2, 2], dtype="f64").dtype.name
+        'f64'
+        """
         return _full("ones", shape, 1, device, kind, dtype)
 
     @classmethod
     def full(cls, shape, fill_value, device=None, *, kind=None, dtype=None):
-        """A tensor filled with one number; the kind follows the number unless kind or dtype says otherwise.
+        """A tensor filled with one number; Float unless kind or dtype says otherwise, Bool for a bool. Mirrors `Tensor::full`.
 
-        Mirrors `Tensor::full`; other arguments as for `empty`.
+        Args:
+            shape: sizes, at least one.
+            fill_value: the number.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            kind: Float, Int or Bool; that of the dtype if None, Float without a dtype.
+            dtype: dtype of the result; the device's default for the kind if None.
 
-        >>> from burn.tensor import Tensor
-        >>> Tensor.full([2], 1.5).tolist()
-        [1.5, 1.5]
+        Returns:
+            Tensor of that shape.
+
+        Raises:
+            DTypeError: a dtype of another kind, or a fraction for an Int dtype.
+            NumberOverflowError: the dtype cannot hold the number.
+
+        >>> Tensor.full([2], 7.5).tolist()
+        [7.5, 7.5]
         """
         return _full("full", shape, fill_value, device, kind, dtype)
 
     def empty_like(self):
-        """A tensor of undefined content in this shape, dtype and device. Mirrors `Tensor::empty_like`."""
+        """A tensor of undefined content in this shape, dtype and device. Mirrors `Tensor::empty_like`.
+
+        >>> Tensor([1, 2]).empty_like().shape
+        [2]
+        """
         return core.empty(self._dims, self._dtype, self._slot, self._ctx)
 
     def zeros_like(self):
-        """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`."""
+        """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`.
+
+        >>> Tensor([1, 2]).zeros_like().tolist()
+        [0, 0]
+        """
         return self.full_like(0)
 
     def ones_like(self):
-        """Ones of this shape, dtype and device. Mirrors `Tensor::ones_like`."""
+        """Ones of this shape, dtype and device. Mirrors `Tensor::ones_like`.
+
+        >>> Tensor([[5.0, 6.0]]).ones_like().tolist()
+        [[1.0, 1.0]]
+        """
         return self.full_like(1)
 
     def full_like(self, fill_value):
-        """One number in this shape, dtype and device. Mirrors `Tensor::full_like`."""
+        """One number in this shape, dtype and device. Mirrors `Tensor::full_like`.
+
+        Args:
+            fill_value: the number.
+
+        Returns:
+            Tensor of the same shape, dtype and device.
+
+        Raises:
+            DTypeError: a fraction, and self is not Float.
+            NumberOverflowError: the dtype cannot hold the number.
+
+        >>> Tensor([1, 2]).full_like(7).tolist()
+        [7, 7]
+        """
         out = core.filled_like(movement._fill, self, fill_value)
         if out is not None:
             return out
@@ -150,18 +251,17 @@ class CreationMethods:
             start: first value, or a `range`.
             end: bound; with one number, the values run from 0 to it.
             device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
-            dtype: an Int dtype.
+            dtype: an Int dtype; the device's default if None.
             step: distance, at least 1.
 
         Returns:
-            Int tensor of one axis.
+            Int tensor [n].
 
         Raises:
             DTypeError: not an Int dtype.
             NumberOverflowError: a value that the dtype cannot represent.
 
-        >>> from burn.tensor import Tensor
-        >>> Tensor.arange(2, 8, step=2).numpy().tolist()
+        >>> Tensor.arange(2, 8, step=2).tolist()
         [2, 4, 6]
         """
         if type(start) is type(end) is type(step) is int and 0 < step and type(device) is Device and dtype is None:
@@ -187,7 +287,15 @@ class CreationMethods:
     def arange_step(cls, range, step, device=None, *, dtype=None):
         """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
 
-        >>> from burn.tensor import Tensor
+        Args:
+            range: first value and bound, in steps of 1.
+            step: distance, at least 1.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            dtype: an Int dtype; the device's default if None.
+
+        Returns:
+            Int tensor [n].
+
         >>> Tensor.arange_step(range(-2, 7), 3).tolist()
         [-2, 1, 4]
         """
@@ -201,7 +309,20 @@ class CreationMethods:
 
     @classmethod
     def eye(cls, size, device=None, *, kind=None, dtype=None):
-        """The identity matrix [size, size]. Mirrors `Tensor::eye`."""
+        """The identity matrix [size, size]. Mirrors `Tensor::eye`.
+
+        Args:
+            size: rows and columns, at least 1.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            kind: Float or Int; that of the dtype if None, Float without a dtype.
+            dtype: dtype of the result; the device's default for the kind if None.
+
+        Returns:
+            Tensor [size, size].
+
+        >>> Tensor.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
         device, dtype = options(device, dtype, kind, "eye")
         if int_of("eye", "size", size) < 1:
             raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
@@ -214,12 +335,25 @@ class CreationMethods:
         """Random values; `device.seed` makes them repeatable on every backend. Mirrors `Tensor::random`.
 
         Args:
-            shape: sizes.
-            distribution: a `Distribution`.
-            device, kind, dtype: as for `empty`.
+            shape: sizes, at least one.
+            distribution: a `Distribution`; Default draws floats from [0, 1), ints from the whole range of their dtype.
+            device: a Device, a (Device, dtype) pair or TensorCreationOptions; the default device if None.
+            kind: Float or Int; that of the dtype if None, Float without a dtype.
+            dtype: dtype of the result; the device's default for the kind if None.
+
+        Returns:
+            Tensor of that shape.
 
         Raises:
             ArgumentError: parameters that describe no distribution.
+            DTypeError: a Bool dtype.
+
+        >>> device = burn.Device.flex()
+        >>> device.seed(7)
+        >>> x = Tensor.random([2, 3], burn.Distribution.Normal(0.0, 1.0), device)
+        >>> device.seed(7)
+        >>> x.all_close(Tensor.random([2, 3], burn.Distribution.Normal(0.0, 1.0), device))
+        True
         """
         device, dtype = options(device, dtype, kind, "random")
         if dtype.is_bool:
@@ -242,7 +376,17 @@ class CreationMethods:
         raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
 
     def random_like(self, distribution=Distribution.Default):
-        """Random values in this shape, dtype and device. Mirrors `Tensor::random_like`."""
+        """Random values in this shape, dtype and device. Mirrors `Tensor::random_like`.
+
+        Args:
+            distribution: a `Distribution`.
+
+        Returns:
+            Tensor of the same shape, dtype and device.
+
+        >>> Tensor.zeros([2, 3]).random_like(burn.Distribution.Bernoulli(0.5)).shape
+        [2, 3]
+        """
         return type(self).random(self._dims, distribution, self.device, dtype=self.dtype)
 
 

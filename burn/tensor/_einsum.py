@@ -31,7 +31,6 @@ def einsum(equation, operands):
         ArgumentError: an equation that cannot be read or does not fit the number of operands.
         ShapeError: ranks or sizes that do not fit.
 
-    >>> from burn.tensor import Tensor
     >>> einsum("i,i", [Tensor([1.0, 2.0, 3.0]), Tensor([4.0, 5.0, 6.0])]).tolist()
     [32.0]
     """

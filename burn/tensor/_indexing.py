@@ -10,7 +10,8 @@ from burn._ops import movement as mv
 from burn._ops.elementwise import mask_fill, mask_where
 from burn._ops.registry import BOOL, INT, check_device, check_same, number
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, OutOfBoundsError, ShapeError
-from burn.tensor.data import array_of, checked_convert
+from burn.tensor._values import checked_convert
+from burn.tensor.data import array_of
 from burn.tensor.dtype import DType
 from burn.tensor.shape import int_of
 

@@ -86,9 +86,20 @@ class InteropMethods:
 
         Args:
             array: an array of a dtype that has a DType; strides must be whole elements.
+            device: a Device, whose memory is the host's; the default device if None.
+
+        Returns:
+            Tensor of the array's shape and dtype.
 
         Raises:
             DataError: not a NumPy array of numbers, or byte strides that are not whole elements.
+
+        >>> import numpy as np
+        >>> array = np.zeros(2, np.float32)
+        >>> x = Tensor.from_numpy(array)
+        >>> array[0] = 5.0
+        >>> x.tolist()
+        [5.0, 0.0]
         """
         if not isinstance(array, np.ndarray):
             raise DataError(f"[from_numpy] 'array' must be a NumPy array, got {type(array).__name__}; use from_data()")
@@ -124,9 +135,16 @@ class InteropMethods:
                 is dropped while the source's library works on a stream of its own, call `device.sync()` first.
             device: the device of the result; if None the one where the memory is.
 
+        Returns:
+            Tensor of the source's shape and dtype.
+
         Raises:
             DeviceError: the memory is not the device's.
             DTypeError: an element type that has no DType.
+
+        >>> import numpy as np
+        >>> Tensor.from_dlpack(np.arange(3)).tolist()
+        [0, 1, 2]
         """
         if not hasattr(source, "__dlpack__"):
             raise ArgumentTypeError(f"[from_dlpack] 'source' must have __dlpack__, got {type(source).__name__}")
@@ -148,9 +166,14 @@ class InteropMethods:
             source: the array. Work on the stream that it names is waited for on the GPU, not here.
             device: the GPU where the memory is; if None that one.
 
+        Returns:
+            Tensor of the source's shape and dtype.
+
         Raises:
             DataError: strides that are not whole elements, or a mask.
             DTypeError: an element type that has no DType.
+
+        >>> x = Tensor.from_cuda_array(cupy_array)  # doctest: +SKIP
         """
         facts = getattr(source, "__cuda_array_interface__", None)
         if facts is None:
@@ -176,7 +199,11 @@ class InteropMethods:
         return core.borrow(address, keeper, shape, strides, dtype.code, device._slot, device._ctx, readonly)
 
     def numpy(self):
-        """The values as a read-only NumPy array that shares the memory; a copy where a GPU has them."""
+        """The values as a read-only NumPy array that shares the memory; a copy where a GPU has them.
+
+        >>> Tensor([[1.0, 2.0]]).numpy()
+        array([[1., 2.]], dtype=float32)
+        """
         return core.to_numpy(self)
 
     def __array__(self, dtype=None, copy=None):

@@ -34,6 +34,8 @@ class TensorCreationOptions:
     >>> options = TensorCreationOptions(Device.flex()).with_dtype("f64")
     >>> Tensor.ones([2], options).dtype
     DType.F64
+    >>> options.with_device(Device.ndarray()).dtype, TensorCreationOptions.default().dtype
+    (DType.F64, None)
     """
 
     device: Device = dataclasses.field(default_factory=Device.default)
@@ -55,6 +57,13 @@ class TensorCreationOptions:
     @classmethod
     def of(cls, value, op="TensorCreationOptions") -> "TensorCreationOptions":
         """The options that a Device, a (device, dtype) pair, options or None stand for. Mirrors `From` of both.
+
+        Args:
+            value: a Device, a (device, dtype) pair, options, or None for the default device.
+            op: name of the operation in a message.
+
+        Returns:
+            TensorCreationOptions.
 
         Raises:
             ArgumentTypeError: anything else.
@@ -84,6 +93,9 @@ class TensorCreationOptions:
 
     def dtype_or(self, dtype) -> DType:
         """The dtype asked for, or this one. Mirrors `TensorCreationOptions::dtype_or`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
 
         >>> TensorCreationOptions.default().dtype_or("i32")
         DType.I32

@@ -21,7 +21,13 @@ class PatternMethods:
     def roll_dim(self, shift, dim):
         """Elements moved up by shift along an axis, those that leave enter at the start. Mirrors `Tensor::roll_dim`.
 
-        >>> from burn.tensor import Tensor
+        Args:
+            shift: by how much; negative moves down.
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
         >>> Tensor([1, 2, 3]).roll_dim(1, 0).tolist()
         [3, 1, 2]
         """
@@ -30,7 +36,21 @@ class PatternMethods:
         )
 
     def roll(self, shifts, dims):
-        """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`."""
+        """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`.
+
+        Args:
+            shifts: by how much along each of the axes.
+            dims: the axes.
+
+        Returns:
+            Tensor of the same shape.
+
+        Raises:
+            ShapeError: the two differ in length.
+
+        >>> Tensor([[1, 2], [3, 4]]).roll([1, 1], [0, 1]).tolist()
+        [[4, 3], [2, 1]]
+        """
         out = core.roll(mv._roll, self, shifts, dims)
         if out is not None:
             return out
@@ -49,7 +69,9 @@ class PatternMethods:
             size: elements a window.
             step: distance between windows.
 
-        >>> from burn.tensor import Tensor
+        Returns:
+            Tensor with one axis more.
+
         >>> Tensor([1, 2, 3, 4, 5]).unfold(0, 3, 1).tolist()
         [[1, 2, 3], [2, 3, 4], [3, 4, 5]]
         """
@@ -67,10 +89,13 @@ class PatternMethods:
                 for the last two.
             mode: a `PadMode`, or a number as short for `PadMode.Constant(number)`; zeros if None.
 
+        Returns:
+            Tensor whose last axes are larger by before + after.
+
         Raises:
             ShapeError: more pairs than axes, a negative width, or a border that the axis is too short to give.
 
-        >>> from burn.tensor import PadMode, Tensor
+        >>> from burn.tensor import PadMode
         >>> Tensor([1, 2, 3, 4]).pad([(2, 2)], PadMode.Reflect).tolist()
         [3, 2, 1, 2, 3, 4, 3, 2]
         """
@@ -104,18 +129,47 @@ class PatternMethods:
 
         Args:
             diagonal: the lowest diagonal that is kept; 1 is the one above the main diagonal.
+
+        Returns:
+            Tensor of the same shape.
+
+        Raises:
+            ShapeError: fewer than two axes.
+
+        >>> Tensor([[1, 2], [3, 4]]).triu(0).tolist()
+        [[1, 2], [0, 4]]
         """
         return _triangle("triu", self, diagonal, 1)
 
     def tril(self, diagonal):
-        """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`."""
+        """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`.
+
+        Args:
+            diagonal: the highest diagonal that is kept; -1 is the one below the main diagonal.
+
+        Returns:
+            Tensor of the same shape.
+
+        Raises:
+            ShapeError: fewer than two axes.
+
+        >>> Tensor([[1, 2], [3, 4]]).tril(-1).tolist()
+        [[0, 0], [3, 0]]
+        """
         return _triangle("tril", self, diagonal, 0)
 
     @classmethod
     def triu_mask(cls, shape, offset, device=None):
         """Bool tensor, True outside the upper triangle: where column - row < offset. Mirrors `Tensor::triu_mask`.
 
-        >>> from burn.tensor import Tensor
+        Args:
+            shape: sizes, at least two.
+            offset: the lowest diagonal of the triangle.
+            device: a Device; the default device if None.
+
+        Returns:
+            Bool tensor of that shape, made for `mask_fill`.
+
         >>> Tensor.triu_mask([2, 2], 0).tolist()
         [[False, False], [True, False]]
         """
@@ -123,19 +177,49 @@ class PatternMethods:
 
     @classmethod
     def tril_mask(cls, shape, offset, device=None):
-        """Bool tensor, True outside the lower triangle: where column - row > offset. Mirrors `Tensor::tril_mask`."""
+        """Bool tensor, True outside the lower triangle: where column - row > offset. Mirrors `Tensor::tril_mask`.
+
+        Args:
+            shape: sizes, at least two.
+            offset: the highest diagonal of the triangle.
+            device: a Device; the default device if None.
+
+        Returns:
+            Bool tensor of that shape, made for `mask_fill`: this hides what lies ahead in causal attention.
+
+        >>> Tensor.tril_mask([2, 2], 0).tolist()
+        [[False, True], [False, False]]
+        """
         return _mask("tril_mask", shape, offset, device, ew.greater)
 
     @classmethod
     def diag_mask(cls, shape, offset, device=None):
-        """Bool tensor, True outside a diagonal: where column - row != offset. Mirrors `Tensor::diag_mask`."""
+        """Bool tensor, True outside a diagonal: where column - row != offset. Mirrors `Tensor::diag_mask`.
+
+        Args:
+            shape: sizes, at least two.
+            offset: the diagonal; 1 is the one above the main diagonal.
+            device: a Device; the default device if None.
+
+        Returns:
+            Bool tensor of that shape, made for `mask_fill`.
+
+        >>> Tensor.diag_mask([2, 2], 0).tolist()
+        [[False, True], [True, False]]
+        """
         return _mask("diag_mask", shape, offset, device, ew.not_equal)
 
     @classmethod
     def cartesian_grid(cls, shape, device=None):
         """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `Tensor::cartesian_grid`.
 
-        >>> from burn.tensor import Tensor
+        Args:
+            shape: sizes of the grid.
+            device: a Device; the default device if None.
+
+        Returns:
+            Tensor of the device's Int dtype.
+
         >>> Tensor.cartesian_grid([1, 2]).tolist()
         [[[0, 0], [0, 1]]]
         """

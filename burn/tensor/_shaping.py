@@ -1,9 +1,9 @@
-"""Shape, joining and indexing methods of Tensor."""
+"""Shape and indexing methods of Tensor."""
 
 from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
-from burn._ops.registry import BOOL, INT, check_device, check_kind, check_same, check_tensor
+from burn._ops.registry import BOOL, INT, check_device, check_kind, check_tensor
 from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 from burn.tensor._indexing import get_item, set_item
 from burn.tensor.shape import axis_of, int_of, ints_of
@@ -17,8 +17,18 @@ class ShapingMethods:
     def reshape(self, *shape):
         """The elements in another shape; -1 once is inferred, 0 copies the size of that axis. Mirrors `Tensor::reshape`.
 
+        Args:
+            shape: sizes, as one sequence or one by one.
+
+        Returns:
+            Tensor of that shape; a view where the memory allows it.
+
         Raises:
             ShapeError: the number of elements differs.
+
+        >>> x = Tensor.arange(0, 6)
+        >>> x.reshape([2, -1]).tolist()
+        [[0, 1, 2], [3, 4, 5]]
         """
         out = core.reshape(mv._reshape, self, shape)
         if out is not None:
@@ -27,7 +37,21 @@ class ShapingMethods:
         return mv.reshape(self, mv.resolve_reshape(self._dims, dims))
 
     def flatten(self, start, end):
-        """The axes start to end merged into one. Mirrors `Tensor::flatten`."""
+        """The axes start to end merged into one. Mirrors `Tensor::flatten`.
+
+        Args:
+            start: first axis to merge; negative counts from the end.
+            end: last axis to merge.
+
+        Returns:
+            Tensor with end - start axes fewer.
+
+        Raises:
+            ShapeError: start comes after end.
+
+        >>> Tensor.zeros([2, 3, 4]).flatten(1, -1).shape
+        [2, 12]
+        """
         out = core.merge_axes(mv._reshape, self, start, end)
         if out is not None:
             return out
@@ -40,7 +64,11 @@ class ShapingMethods:
         return mv.reshape(self, (*self._dims[:a], size, *self._dims[b + 1 :]))
 
     def transpose(self, *axes):
-        """The last two axes exchanged (a view); a vector stays as it is. Mirrors `Tensor::transpose`."""
+        """The last two axes exchanged (a view); a vector stays as it is. Mirrors `Tensor::transpose`.
+
+        >>> Tensor([[1, 2], [3, 4]]).transpose().tolist()
+        [[1, 3], [2, 4]]
+        """
         out = None if axes else core.swap(mv._permute, self, -2, -1)
         if out is not None:
             return out
@@ -59,7 +87,17 @@ class ShapingMethods:
         return self.transpose() if out is None else out
 
     def swap_dims(self, dim1, dim2):
-        """Two axes exchanged (a view). Mirrors `Tensor::swap_dims`."""
+        """Two axes exchanged (a view). Mirrors `Tensor::swap_dims`.
+
+        Args:
+            dim1, dim2: the axes; negative ones count from the end.
+
+        Returns:
+            Tensor with the two sizes exchanged.
+
+        >>> Tensor.zeros([2, 3, 4]).swap_dims(0, -1).shape
+        [4, 3, 2]
+        """
         out = core.swap(mv._permute, self, dim1, dim2)
         if out is not None:
             return out
@@ -67,7 +105,20 @@ class ShapingMethods:
         return self if a == b else mv.swap(self, a, b)
 
     def permute(self, *axes):
-        """Axes in another order (a view). Mirrors `Tensor::permute`."""
+        """Axes in another order (a view). Mirrors `Tensor::permute`.
+
+        Args:
+            axes: all axes in their new order, as one sequence or one by one.
+
+        Returns:
+            Tensor with its sizes in that order.
+
+        Raises:
+            ShapeError: an axis is missing or named twice.
+
+        >>> Tensor.zeros([2, 3, 4]).permute([2, 0, 1]).shape
+        [4, 2, 3]
+        """
         out = core.permute(mv._permute, self, axes)
         if out is not None:
             return out
@@ -80,7 +131,21 @@ class ShapingMethods:
         return mv.permute(self, tuple(order))
 
     def movedim(self, src, dst):
-        """Axes moved to other places, the rest in order (a view). Mirrors `Tensor::movedim`."""
+        """Axes moved to other places, the rest in order (a view). Mirrors `Tensor::movedim`.
+
+        Args:
+            src: one axis, or several.
+            dst: where each of them goes.
+
+        Returns:
+            Tensor with its sizes in the new order.
+
+        Raises:
+            ShapeError: the two differ in length.
+
+        >>> Tensor.zeros([2, 3, 4]).movedim(0, -1).shape
+        [3, 4, 2]
+        """
         src, dst = ints_of("movedim", "src", src), ints_of("movedim", "dst", dst)
         s, d = (mv.normalize_axes(a, self.ndim, "movedim") for a in (src, dst))
         if len(s) != len(d):
@@ -91,14 +156,31 @@ class ShapingMethods:
         return mv.permute(self, tuple(order))
 
     def flip(self, axes):
-        """The order along axes reversed. Mirrors `Tensor::flip`."""
+        """The order along axes reversed. Mirrors `Tensor::flip`.
+
+        Args:
+            axes: one axis, or several.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([[1, 2], [3, 4]]).flip([1]).tolist()
+        [[2, 1], [4, 3]]
+        """
         out = core.flip(mv._slice, self, axes)
         if out is not None:
             return out
         return mv.flip(self, mv.normalize_axes(ints_of("flip", "axes", axes), self.ndim, "flip"))
 
     def squeeze(self):
-        """All axes of size 1 removed. Mirrors `Tensor::squeeze`."""
+        """All axes of size 1 removed. Mirrors `Tensor::squeeze`.
+
+        Raises:
+            ShapeError: all sizes are 1.
+
+        >>> Tensor.zeros([2, 1, 3]).squeeze().shape
+        [2, 3]
+        """
         dims = tuple(n for n in self._dims if n != 1)
         if not dims:
             raise ShapeError(
@@ -107,21 +189,60 @@ class ShapingMethods:
         return mv.reshape(self, dims)
 
     def squeeze_dim(self, dim):
-        """An axis of size 1 removed. Mirrors `Tensor::squeeze_dim`."""
+        """An axis of size 1 removed. Mirrors `Tensor::squeeze_dim`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor with one axis less.
+
+        Raises:
+            ShapeError: its size is not 1.
+
+        >>> Tensor.zeros([2, 1, 3]).squeeze_dim(1).shape
+        [2, 3]
+        """
         out = core.drop_axis(mv._reshape, self, dim)
         if out is not None:
             return out
         return _squeezed(self, [axis_of(dim, self.ndim, "squeeze_dim")])
 
     def squeeze_dims(self, dims):
-        """Axes of size 1 removed; an empty list removes all of them. Mirrors `Tensor::squeeze_dims`."""
+        """Axes of size 1 removed; an empty list removes all of them. Mirrors `Tensor::squeeze_dims`.
+
+        Args:
+            dims: the axes.
+
+        Returns:
+            Tensor without them.
+
+        Raises:
+            ShapeError: a size that is not 1, or no axis would remain.
+
+        >>> Tensor.zeros([1, 2, 1]).squeeze_dims([0, 2]).shape
+        [2]
+        """
         dims = ints_of("squeeze_dims", "dims", dims)
         if not dims:
             return self.squeeze()
         return _squeezed(self, [axis_of(d, self.ndim, "squeeze_dims", "dims") for d in dims])
 
     def unsqueeze(self, rank):
-        """Leading axes of size 1 added up to a rank. Mirrors `Tensor::unsqueeze`."""
+        """Leading axes of size 1 added up to a rank. Mirrors `Tensor::unsqueeze`.
+
+        Args:
+            rank: number of axes of the result.
+
+        Returns:
+            Tensor [1, .., 1, *shape].
+
+        Raises:
+            ShapeError: rank is less than the tensor's.
+
+        >>> Tensor([1.0, 2.0]).unsqueeze(3).shape
+        [1, 1, 2]
+        """
         if int_of("unsqueeze", "rank", rank) < self.ndim:
             raise ShapeError(f"[unsqueeze] 'rank' must be at least {self.ndim}, the rank of the tensor, got {rank}")
         dims = (*(1,) * (rank - self.ndim), *self._dims)
@@ -129,7 +250,17 @@ class ShapingMethods:
         return mv.reshape(self, dims) if out is None else out
 
     def unsqueeze_dim(self, dim):
-        """An axis of size 1 inserted at dim; -1 appends. Mirrors `Tensor::unsqueeze_dim`."""
+        """An axis of size 1 inserted at dim; -1 appends. Mirrors `Tensor::unsqueeze_dim`.
+
+        Args:
+            dim: place of the new axis, in -(rank + 1)..rank.
+
+        Returns:
+            Tensor with one axis more.
+
+        >>> Tensor([1.0, 2.0]).unsqueeze_dim(1).tolist()
+        [[1.0], [2.0]]
+        """
         out = core.insert_axis(mv._reshape, self, dim)
         if out is not None:
             return out
@@ -140,6 +271,15 @@ class ShapingMethods:
         """Several axes of size 1 inserted; the k-th negative axis counts from the end as if inserted one by one.
 
         Mirrors `Tensor::unsqueeze_dims`.
+
+        Args:
+            axes: places of the new axes in the result.
+
+        Returns:
+            Tensor with as many axes more.
+
+        >>> Tensor.zeros([3, 4, 5]).unsqueeze_dims([0, 4]).shape
+        [1, 3, 4, 5, 1]
         """
         axes = ints_of("unsqueeze_dims", "axes", axes)
         rank, negatives, places = self.ndim + len(axes), 0, []
@@ -159,7 +299,20 @@ class ShapingMethods:
         return mv.reshape(self, tuple(1 if i in taken else next(rest) for i in range(rank)))
 
     def expand(self, *shape):
-        """Axes of size 1 repeated without a copy; -1 keeps a size. Mirrors `Tensor::expand`."""
+        """Axes of size 1 repeated without a copy; -1 keeps a size. Mirrors `Tensor::expand`.
+
+        Args:
+            shape: sizes, aligned at the right; further axes may come before.
+
+        Returns:
+            Tensor of that shape (a view).
+
+        Raises:
+            ShapeError: an axis of another size than 1 would change.
+
+        >>> Tensor([[1], [2]]).expand([2, 3]).tolist()
+        [[1, 1, 1], [2, 2, 2]]
+        """
         out = core.expand(mv._expand, self, shape)
         if out is not None:
             return out
@@ -167,13 +320,37 @@ class ShapingMethods:
         return mv.expand(self, mv.resolve_expand(self._dims, dims))
 
     def repeat_dim(self, dim, times):
-        """The tensor tiled along one axis. Mirrors `Tensor::repeat_dim`."""
+        """The tensor tiled along one axis. Mirrors `Tensor::repeat_dim`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+            times: how often, at least 0.
+
+        Returns:
+            Tensor with times the size on the axis.
+
+        >>> Tensor([1, 2]).repeat_dim(0, 2).tolist()
+        [1, 2, 1, 2]
+        """
         sizes = [1] * self.ndim
         sizes[axis_of(dim, self.ndim, "repeat_dim")] = int_of("repeat_dim", "times", times)
         return self.repeat(sizes)
 
     def repeat(self, sizes):
-        """The whole tensor tiled along each axis; missing sizes are 1. Mirrors `Tensor::repeat`."""
+        """The whole tensor tiled along each axis; missing sizes are 1. Mirrors `Tensor::repeat`.
+
+        Args:
+            sizes: how often along each axis, from the first.
+
+        Returns:
+            Tensor with the sizes multiplied. NumPy's `tile`.
+
+        Raises:
+            ShapeError: more counts than axes, or a negative one.
+
+        >>> Tensor([[1, 2]]).repeat([2, 2]).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+        """
         sizes = ints_of("repeat", "sizes", sizes)
         if len(sizes) > self.ndim or any(k < 0 for k in sizes):
             raise ShapeError(f"[repeat] 'sizes' must hold at most {self.ndim} non-negative counts, got {sizes}")
@@ -183,92 +360,30 @@ class ShapingMethods:
         return mv.repeat(self, sizes + [1] * (self.ndim - len(sizes)))
 
     def contiguous(self):
-        """The tensor with row-major memory: itself, or a copy."""
+        """The tensor with row-major memory: itself, or a copy.
+
+        >>> Tensor([[1, 2], [3, 4]]).transpose().contiguous().tolist()
+        [[1, 3], [2, 4]]
+        """
         return mv.contiguous(self)
-
-    # Joining and splitting
-
-    @staticmethod
-    def cat(tensors, dim):
-        """Tensors joined along an axis; the other axes must agree. Mirrors `Tensor::cat`."""
-        out = core.join(mv._cat, tensors, dim)
-        if out is not None:
-            return out
-        return _joined("cat", tensors, dim)
-
-    @staticmethod
-    def stack(tensors, dim):
-        """Tensors of one shape joined along a new axis. Mirrors `Tensor::stack`."""
-        out = core.join(mv._cat, tensors, dim, True)
-        if out is not None:
-            return out
-        tensors = _tensors("stack", tensors)
-        for i, t in enumerate(tensors):
-            if t._dims != tensors[0]._dims:
-                raise ShapeError(
-                    f"[stack] 'tensors' must have one shape, got {tensors[0].dims()} and {t.dims()} at {i}"
-                )
-        a = axis_of(dim, tensors[0].ndim + 1, "stack")
-        return _joined("stack", [t.unsqueeze_dim(a) for t in tensors], a)
-
-    def narrow(self, dim, start, length):
-        """length elements from start along an axis (a view). Mirrors `Tensor::narrow`."""
-        out = core.narrow(mv._slice, self, dim, start, length)
-        if out is not None:
-            return out
-        a = axis_of(dim, self.ndim, "narrow")
-        n, start, length = self._dims[a], int_of("narrow", "start", start), int_of("narrow", "length", length)
-        if length < 1 or not 0 <= start < n or start + length > n:
-            raise OutOfBoundsError(
-                f"[narrow] {length} elements from {start} must lie within axis {a} of size {n} and be at least 1"
-            )
-        starts, sizes = [0] * self.ndim, list(self._dims)
-        starts[a], sizes[a] = start, length
-        return mv.slice_view(self, starts, [1] * self.ndim, sizes)
-
-    def split(self, split_size, dim):
-        """Pieces of split_size along an axis, the last one smaller. Mirrors `Tensor::split`."""
-        out = core.split(mv._slice, self, split_size, dim)
-        if out is not None:
-            return out
-        a = axis_of(dim, self.ndim, "split")
-        n, split_size = self._dims[a], int_of("split", "split_size", split_size)
-        if split_size < 1 and n:
-            raise ShapeError(f"[split] 'split_size' must be at least 1 for an axis of size {n}, got {split_size}")
-        return [self.narrow(a, at, min(split_size, n - at)) for at in range(0, n, split_size or 1)]
-
-    def split_with_sizes(self, sizes, dim):
-        """Pieces of the given sizes along an axis; zero sizes are dropped. Mirrors `Tensor::split_with_sizes`."""
-        a = axis_of(dim, self.ndim, "split_with_sizes")
-        sizes = ints_of("split_with_sizes", "sizes", sizes)
-        if min(sizes, default=0) < 0 or sum(sizes) != self._dims[a]:
-            raise ShapeError(
-                f"[split_with_sizes] 'sizes' must add up to {self._dims[a]} on axis {a}, got {list(sizes)}"
-            )
-        out, at = [], 0
-        for n in sizes:
-            if n:
-                out.append(self.narrow(a, at, n))
-            at += n
-        return out
-
-    def chunk(self, chunks, dim):
-        """At most `chunks` equal pieces along an axis, the last one smaller. Mirrors `Tensor::chunk`."""
-        out = core.chunk(mv._slice, self, chunks, dim)
-        if out is not None:
-            return out
-        a = axis_of(dim, self.ndim, "chunk")
-        if int_of("chunk", "chunks", chunks) < 1:
-            raise ShapeError(f"[chunk] 'chunks' must be at least 1, got {chunks}")
-        return self.split(max(1, -(-self._dims[a] // chunks)), a)
 
     # Indexing by tensors
 
     def select(self, dim, indices):
         """Slices at the positions that a one-axis Int tensor names. Mirrors `Tensor::select`.
 
+        Args:
+            dim: the axis; negative counts from the end.
+            indices: Int tensor [n] of positions.
+
+        Returns:
+            Tensor with size n on the axis.
+
         Raises:
             IndexError: a position outside the axis, negative ones included.
+
+        >>> Tensor([10, 20, 30]).select(0, Tensor([2, 0, 0])).tolist()
+        [30, 10, 10]
         """
         out = core.indexed(ix._select, self, dim, indices)
         if out is not None:
@@ -276,35 +391,110 @@ class ShapingMethods:
         return ix.select(self, axis_of(dim, self.ndim, "select"), indices)
 
     def select_assign(self, dim, indices, values, update):
-        """self with slices written or combined at positions of an axis. Mirrors `Tensor::select_assign`."""
+        """self with slices written or combined at positions of an axis. Mirrors `Tensor::select_assign`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+            indices: Int tensor [n] of positions; with Assign the last of equal ones counts.
+            values: tensor like self, with size n on the axis.
+            update: an `IndexingUpdateOp` or its name: Assign, Add, Mul, Min or Max.
+
+        Returns:
+            Tensor of the same shape; self is not changed.
+
+        Raises:
+            IndexError: a position outside the axis, negative ones included; nothing is written.
+
+        >>> Tensor([1, 2, 3]).select_assign(0, Tensor([0, 0, 2]), Tensor([10, 20, 30]), "Add").tolist()
+        [31, 2, 33]
+        """
         out = core.written(ix._select_assign, ix._scatter_step, self, dim, indices, values, ix.mode_of(update))
         if out is not None:
             return out
         return ix.select_assign(self, axis_of(dim, self.ndim, "select_assign"), indices, values, update)
 
     def gather(self, dim, indices):
-        """Elements that an Int tensor of the same rank names along an axis; result in its shape. Mirrors `Tensor::gather`."""
+        """Elements that an Int tensor of the same rank names along an axis; result in its shape. Mirrors `Tensor::gather`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+            indices: Int tensor that has the sizes of self on all other axes.
+
+        Returns:
+            Tensor of the shape of indices.
+
+        Raises:
+            IndexError: a position outside the axis, negative ones included.
+
+        >>> Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1], [0]])).tolist()
+        [[2], [3]]
+        """
         out = core.indexed(ix._gather, self, dim, indices)
         if out is not None:
             return out
         return ix.gather(self, axis_of(dim, self.ndim, "gather"), indices)
 
     def scatter(self, dim, indices, values, update):
-        """self with values written or combined at indices along an axis. Mirrors `Tensor::scatter`."""
+        """self with values written or combined at indices along an axis. Mirrors `Tensor::scatter`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+            indices: Int tensor that has the sizes of self on all other axes.
+            values: tensor of the shape of indices, in the dtype of self.
+            update: an `IndexingUpdateOp` or its name: Assign, Add, Mul, Min or Max.
+
+        Returns:
+            Tensor of the same shape; self is not changed.
+
+        Raises:
+            IndexError: a position outside the axis, negative ones included; nothing is written.
+
+        >>> x = Tensor.zeros([2, 3])
+        >>> x.scatter(1, Tensor([[0], [2]]), Tensor([[5.0], [6.0]]), "Add").tolist()
+        [[5.0, 0.0, 0.0], [0.0, 0.0, 6.0]]
+        """
         out = core.written(ix._scatter, ix._scatter_step, self, dim, indices, values, ix.mode_of(update))
         if out is not None:
             return out
         return ix.scatter(self, axis_of(dim, self.ndim, "scatter"), indices, values, update)
 
     def take(self, dim, indices):
-        """Slices at the positions of an Int tensor of any rank. Mirrors `Tensor::take`."""
+        """Slices at the positions of an Int tensor of any rank. Mirrors `Tensor::take`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+            indices: Int tensor of any shape.
+
+        Returns:
+            Tensor [*shape[:dim], *indices.shape, *shape[dim + 1:]].
+
+        Raises:
+            IndexError: a position outside the axis, negative ones included.
+
+        >>> Tensor([10, 20, 30]).take(0, Tensor([[0, 1], [2, 0]])).tolist()
+        [[10, 20], [30, 10]]
+        """
         a = axis_of(dim, self.ndim, "take")
         check_kind("take", check_tensor("take", indices, "indices"), INT, "indices")
         flat = ix.select(self, a, mv.reshape(indices, (indices._size,)))
         return mv.reshape(flat, (*self._dims[:a], *indices._dims, *self._dims[a + 1 :]))
 
     def mask_select(self, mask):
-        """Elements where a Bool tensor of the same shape is true, as a vector. Mirrors `Tensor::mask_select`."""
+        """Elements where a Bool tensor of the same shape is true, as a vector. Mirrors `Tensor::mask_select`.
+
+        Args:
+            mask: Bool tensor.
+
+        Returns:
+            Tensor [n] in row-major order. Their number must be known, so a GPU is waited for.
+
+        Raises:
+            ShapeError: mask is not Bool, or has another shape.
+
+        >>> x = Tensor([[1, 5], [7, 2]])
+        >>> x.mask_select(x > 2).tolist()
+        [5, 7]
+        """
         check_kind("mask_select", check_tensor("mask_select", mask, "mask"), BOOL, "mask")
         check_device("mask_select", self, mask, "mask")
         if mask._dims != self._dims:
@@ -336,35 +526,3 @@ def _squeezed(x, axes):
     if not kept:
         raise ShapeError(f"[squeeze] at least one axis must remain, got shape {x.dims()}")
     return mv.reshape(x, kept)
-
-
-def _tensors(op, tensors):
-    """A non-empty list of tensors."""
-    if isinstance(tensors, ShapingMethods) or not hasattr(tensors, "__iter__"):
-        raise ArgumentTypeError(f"[{op}] 'tensors' must be a sequence of tensors, got {type(tensors).__name__}")
-    tensors = list(tensors)
-    if not tensors:
-        raise ShapeError(f"[{op}] 'tensors' must not be empty")
-    for i, t in enumerate(tensors):
-        check_tensor(op, t, f"tensors[{i}]")
-    return tensors
-
-
-def _joined(op, tensors, dim):
-    tensors = _tensors(op, tensors)
-    first = tensors[0]
-    a = axis_of(dim, first.ndim, op)
-    tracked = next((t for t in tensors if t._ctx), first)
-    for i, t in enumerate(tensors):
-        check_same(op, first, t, f"tensors[{i}]")
-        check_same(op, tracked, t, f"tensors[{i}]")
-        if t.ndim != first.ndim or any(
-            m != n for k, (m, n) in enumerate(zip(t._dims, first._dims, strict=True)) if k != a
-        ):
-            raise ShapeError(
-                f"[{op}] 'tensors' must agree on all axes but {a}, got shapes {first.dims()} and {t.dims()} at position {i}"
-            )
-    if len(tensors) > 60:
-        tensors = [_joined(op, tensors[k : k + 60], a) for k in range(0, len(tensors), 60)]
-        return _joined(op, tensors, a)
-    return mv.cat(tensors, a)

@@ -21,7 +21,10 @@ class SlicingMethods:
             slices: an int, slice, range or Slice, or a sequence of them; `burn.tensor.s[...]` makes it. A negative step walks
                 the range from its end, as in Burn; use `x[...]` for NumPy's rules.
 
-        >>> from burn.tensor import Tensor, s
+        Returns:
+            Tensor of the same rank.
+
+        >>> from burn.tensor import s
         >>> Tensor.arange(0, 10).slice(s[2:8:-2]).tolist()
         [7, 5, 3]
         """
@@ -29,7 +32,22 @@ class SlicingMethods:
         return mv.slice_view(self, *windows_of("slice", slices, self._dims)) if out is None else out
 
     def slice_assign(self, slices, values):
-        """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`."""
+        """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`.
+
+        Args:
+            slices: as for `slice`.
+            values: tensor of the part's shape, in the dtype of self.
+
+        Returns:
+            Tensor of the same shape; self is not changed.
+
+        Raises:
+            ShapeError: values has another shape than the part.
+
+        >>> from burn.tensor import s
+        >>> Tensor.zeros([2, 3]).slice_assign(s[:, 1:2], Tensor([[5.0], [6.0]])).tolist()
+        [[0.0, 5.0, 0.0], [0.0, 6.0, 0.0]]
+        """
         starts, steps, sizes = windows_of("slice_assign", slices, self._dims)
         check_same("slice_assign", self, check_tensor("slice_assign", values, "values"), "values")
         if values._dims != tuple(sizes):
@@ -40,14 +58,37 @@ class SlicingMethods:
         return mv.slice_assign(self, starts, steps, values)
 
     def slice_fill(self, slices, value):
-        """self with a part replaced by one number. Mirrors `Tensor::slice_fill`."""
+        """self with a part replaced by one number. Mirrors `Tensor::slice_fill`.
+
+        Args:
+            slices: as for `slice`.
+            value: a number.
+
+        Returns:
+            Tensor of the same shape; self is not changed.
+
+        >>> from burn.tensor import s
+        >>> Tensor.zeros([2, 3]).slice_fill(s[0, 1:], 7.0).tolist()
+        [[0.0, 7.0, 7.0], [0.0, 0.0, 0.0]]
+        """
         starts, steps, sizes = windows_of("slice_fill", slices, self._dims)
         pair = number("slice_fill", self, value, "value")
         fill = mv.full_like_shape((1,), self._dtype, self._slot, 0, pair)
         return mv.slice_assign(self, starts, steps, mv.expand(fill, sizes))
 
     def slice_dim(self, dim, slice):
-        """A part of one axis, by an int, slice, range or Slice (a view). Mirrors `Tensor::slice_dim`."""
+        """A part of one axis, by an int, slice, range or Slice (a view). Mirrors `Tensor::slice_dim`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+            slice: an int, slice, range or Slice.
+
+        Returns:
+            Tensor of the same rank.
+
+        >>> Tensor.arange(0, 6).reshape([2, 3]).slice_dim(1, slice(1, None)).tolist()
+        [[1, 2], [4, 5]]
+        """
         a = axis_of(dim, self.ndim, "slice_dim")
         return mv.slice_view(
             self, *windows_of("slice_dim", [*(Slice(0),) * a, Slice.of(slice, "slice_dim", "slice")], self._dims)
@@ -56,8 +97,18 @@ class SlicingMethods:
     def select_dim(self, dim, index):
         """The slice at one position of an axis, which is removed; a vector gives [1] (a view). Mirrors `Tensor::select_dim`.
 
+        Args:
+            dim: the axis; negative counts from the end.
+            index: the position; negative counts from the end.
+
+        Returns:
+            Tensor with one axis less.
+
         Raises:
             IndexError: a position outside the axis; negative ones count from the end.
+
+        >>> Tensor.arange(0, 6).reshape([2, 3]).select_dim(1, -1).tolist()
+        [2, 5]
         """
         a = axis_of(dim, self.ndim, "select_dim")
         i, n = int_of("select_dim", "index", index), self._dims[a]
@@ -69,7 +120,12 @@ class SlicingMethods:
     def iter_dim(self, dim):
         """The slices of size 1 along an axis, one after the other, from either end. Mirrors `Tensor::iter_dim`.
 
-        >>> from burn.tensor import Tensor
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Iterator of tensors that have size 1 on the axis; `len`, `reversed` and `next_back` work.
+
         >>> [part.tolist() for part in Tensor([[1.0, 2.0]]).iter_dim(1)]
         [[[1.0]], [[2.0]]]
         """
@@ -86,6 +142,9 @@ class SlicingMethods:
 
         Raises:
             IndexError: a number outside its axis, negative ones included.
+
+        >>> Tensor([[1, 2], [3, 4]]).gather_nd(Tensor([[0, 1], [1, 0]])).tolist()
+        [2, 3]
         """
         return ix.gather_nd(self, indices)
 
@@ -96,31 +155,69 @@ class SlicingMethods:
             indices: [.., k], as in `gather_nd`.
             values: [.., *shape[k:]].
             update: an `IndexingUpdateOp` or its name. Of values for one place, Assign takes the last.
+
+        Returns:
+            Tensor of the same shape; self is not changed.
+
+        Raises:
+            IndexError: a number outside its axis, negative ones included; nothing is written.
+
+        >>> Tensor.zeros([2, 2]).scatter_nd(Tensor([[0, 1], [0, 1]]), Tensor([1.0, 2.0]), "Add").tolist()
+        [[0.0, 3.0], [0.0, 0.0]]
         """
         return ix.scatter_nd(self, indices, values, update)
 
     def argwhere(self):
-        """Where a Bool tensor is true: an Int tensor [n, rank], in row-major order. Mirrors `Tensor::argwhere`."""
+        """Where a Bool tensor is true: an Int tensor [n, rank], in row-major order. Mirrors `Tensor::argwhere`.
+
+        >>> (Tensor([[1, 5], [7, 2]]) > 2).argwhere().tolist()
+        [[0, 1], [1, 0]]
+        """
         check_kind("argwhere", self, BOOL)
         return ix.places(self)
 
     def nonzero(self):
-        """Where a Bool tensor is true: an Int vector an axis; an empty list if it is nowhere. Mirrors `Tensor::nonzero`."""
+        """Where a Bool tensor is true: an Int vector an axis; an empty list if it is nowhere. Mirrors `Tensor::nonzero`.
+
+        >>> [positions.tolist() for positions in (Tensor([[1, 5], [7, 2]]) > 2).nonzero()]
+        [[0, 1], [1, 0]]
+        """
         check_kind("nonzero", self, BOOL)
         found = ix.places(self, by_axis=True)
         n = found._dims[1]
         return [mv.reshape(found.narrow(0, axis, 1), (n,)) for axis in range(self.ndim)] if n else []
 
     async def argwhere_async(self):
-        """`argwhere` as a coroutine. Mirrors `Tensor::argwhere_async`."""
+        """`argwhere` as a coroutine. Mirrors `Tensor::argwhere_async`.
+
+        >>> import asyncio
+        >>> asyncio.run(Tensor([False, True]).argwhere_async()).tolist()
+        [[1]]
+        """
         return self.argwhere()
 
     async def nonzero_async(self):
-        """`nonzero` as a coroutine. Mirrors `Tensor::nonzero_async`."""
+        """`nonzero` as a coroutine. Mirrors `Tensor::nonzero_async`.
+
+        >>> import asyncio
+        >>> [positions.tolist() for positions in asyncio.run(Tensor([False, True]).nonzero_async())]
+        [[1]]
+        """
         return self.nonzero()
 
     async def mask_select_async(self, mask):
-        """`mask_select` as a coroutine. Mirrors `Tensor::mask_select_async`."""
+        """`mask_select` as a coroutine. Mirrors `Tensor::mask_select_async`.
+
+        Args:
+            mask: Bool tensor of the same shape.
+
+        Returns:
+            Tensor [n].
+
+        >>> import asyncio
+        >>> asyncio.run(Tensor([1, 2]).mask_select_async(Tensor([False, True]))).tolist()
+        [2]
+        """
         return self.mask_select(mask)
 
     def one_hot(self, num_classes):
@@ -128,7 +225,15 @@ class SlicingMethods:
 
         Negative values count from the last class, fractions are cut off.
 
-        >>> from burn.tensor import Tensor
+        Args:
+            num_classes: how many, at least 2; negative values count from the last.
+
+        Returns:
+            Tensor [*shape, num_classes].
+
+        Raises:
+            OutOfBoundsError: a value that is no class.
+
         >>> Tensor([0, -1]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
         """
@@ -136,7 +241,23 @@ class SlicingMethods:
         return ix.hot("one_hot", self, int_of("one_hot", "num_classes", num_classes), self.ndim, (0.0, 0), (1.0, 1))
 
     def one_hot_fill(self, num_classes, on_value, off_value, axis):
-        """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`."""
+        """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`.
+
+        Args:
+            num_classes: how many, at least 2; negative values count from the last.
+            on_value: number at each value.
+            off_value: number elsewhere.
+            axis: place of the new axis, in -(rank + 1)..rank.
+
+        Returns:
+            Tensor of the same dtype, with one axis more.
+
+        Raises:
+            OutOfBoundsError: a value that is no class.
+
+        >>> Tensor([0, 2]).one_hot_fill(3, 5, 0, -1).tolist()
+        [[5, 0, 0], [0, 0, 5]]
+        """
         a = axis_of(axis, self.ndim + 1, "one_hot_fill", "axis")
         check_kind("one_hot_fill", self, NUMERIC)
         on, off = (number("one_hot_fill", self, v, n) for v, n in ((on_value, "on_value"), (off_value, "off_value")))

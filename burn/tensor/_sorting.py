@@ -20,7 +20,12 @@ class SortingMethods:
     def sort(self, dim):
         """The values along an axis in ascending order. Mirrors `Tensor::sort`.
 
-        >>> from burn import Tensor
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
         >>> Tensor([3.0, 1.0, 2.0]).sort(0).tolist()
         [1.0, 2.0, 3.0]
         """
@@ -30,21 +35,53 @@ class SortingMethods:
         return so.sort("sort", self, axis_of(dim, self.ndim, "sort"), False, so.VALUES)
 
     def sort_descending(self, dim):
-        """The values along an axis in descending order. Mirrors `Tensor::sort_descending`."""
+        """The values along an axis in descending order. Mirrors `Tensor::sort_descending`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([3.0, 1.0, 2.0]).sort_descending(0).tolist()
+        [3.0, 2.0, 1.0]
+        """
         out = along(so._sort_values, self, dim, True)
         if out is not None:
             return out
         return so.sort("sort_descending", self, axis_of(dim, self.ndim, "sort_descending"), True, so.VALUES)
 
     def sort_with_indices(self, dim):
-        """(values ascending, their positions) along an axis. Mirrors `Tensor::sort_with_indices`."""
+        """(values ascending, their positions) along an axis. Mirrors `Tensor::sort_with_indices`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            (values, indices), both of the same shape; indices have the device's Int dtype.
+
+        >>> values, indices = Tensor([3.0, 1.0, 2.0]).sort_with_indices(0)
+        >>> values.tolist(), indices.tolist()
+        ([1.0, 2.0, 3.0], [1, 2, 0])
+        """
         out = along(so._sort, self, dim, False)
         if out is not None:
             return out
         return so.sort("sort_with_indices", self, axis_of(dim, self.ndim, "sort_with_indices"), False, so.BOTH)
 
     def sort_descending_with_indices(self, dim):
-        """(values descending, their positions) along an axis. Mirrors `Tensor::sort_descending_with_indices`."""
+        """(values descending, their positions) along an axis. Mirrors `Tensor::sort_descending_with_indices`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            (values, indices), both of the same shape; indices have the device's Int dtype.
+
+        >>> values, indices = Tensor([3.0, 1.0, 2.0]).sort_descending_with_indices(0)
+        >>> values.tolist(), indices.tolist()
+        ([3.0, 2.0, 1.0], [0, 2, 1])
+        """
         out = along(so._sort, self, dim, True)
         if out is not None:
             return out
@@ -54,7 +91,12 @@ class SortingMethods:
     def argsort(self, dim):
         """Positions that put an axis in ascending order. Mirrors `Tensor::argsort`.
 
-        >>> from burn import Tensor
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape and the device's Int dtype.
+
         >>> Tensor([3.0, 1.0, 2.0]).argsort(0).tolist()
         [1, 2, 0]
         """
@@ -64,7 +106,17 @@ class SortingMethods:
         return so.sort("argsort", self, axis_of(dim, self.ndim, "argsort"), False, so.INDICES)
 
     def argsort_descending(self, dim):
-        """Positions that put an axis in descending order. Mirrors `Tensor::argsort_descending`."""
+        """Positions that put an axis in descending order. Mirrors `Tensor::argsort_descending`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape and the device's Int dtype.
+
+        >>> Tensor([3.0, 1.0, 2.0]).argsort_descending(0).tolist()
+        [0, 2, 1]
+        """
         out = along(so._argsort, self, dim, True)
         if out is not None:
             return out
@@ -82,6 +134,9 @@ class SortingMethods:
 
         Raises:
             ShapeError: the axis has fewer than k elements.
+
+        >>> Tensor([3.0, 1.0, 2.0]).topk(2, 0).tolist()
+        [3.0, 2.0]
         """
         out = None if k is None else along(so._sort_values, self, dim, True, k)
         if out is not None:
@@ -89,7 +144,19 @@ class SortingMethods:
         return so.topk("topk", self, int_of("topk", "k", k), axis_of(dim, self.ndim, "topk"), so.VALUES)
 
     def topk_with_indices(self, k, dim):
-        """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`."""
+        """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`.
+
+        Args:
+            k: how many, 0 to the size of the axis.
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            (values, indices), both with size k on the axis.
+
+        >>> values, indices = Tensor([3.0, 1.0, 2.0]).topk_with_indices(2, 0)
+        >>> values.tolist(), indices.tolist()
+        ([3.0, 2.0], [0, 2])
+        """
         out = None if k is None else along(so._sort, self, dim, True, k)
         if out is not None:
             return out
@@ -97,7 +164,18 @@ class SortingMethods:
         return so.topk(name, self, int_of(name, "k", k), axis_of(dim, self.ndim, name), so.BOTH)
 
     def argtopk(self, k, dim):
-        """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`."""
+        """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`.
+
+        Args:
+            k: how many, 0 to the size of the axis.
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the device's Int dtype, with size k on the axis.
+
+        >>> Tensor([3.0, 1.0, 2.0]).argtopk(2, 0).tolist()
+        [0, 2]
+        """
         out = None if k is None else along(so._argsort, self, dim, True, k)
         if out is not None:
             return out
@@ -108,21 +186,42 @@ class SortingMethods:
 
         NaN counts as the largest: the median is NaN where most values are.
 
-        >>> from burn import Tensor
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor with size 1 on the axis.
+
         >>> Tensor([[1.0, 5.0, 3.0, 2.0], [8.0, 4.0, 6.0, 7.0]]).median(1).tolist()
         [[2.0], [6.0]]
         """
         return so.median("median", self, axis_of(dim, self.ndim, "median"), so.VALUES)
 
     def median_with_indices(self, dim):
-        """(medians, their positions) along an axis. Mirrors `Tensor::median_with_indices`."""
+        """(medians, their positions) along an axis. Mirrors `Tensor::median_with_indices`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            (values, indices), both with size 1 on the axis.
+
+        >>> values, indices = Tensor([[1.0, 5.0, 3.0]]).median_with_indices(1)
+        >>> values.tolist(), indices.tolist()
+        ([[3.0]], [[2]])
+        """
         name = "median_with_indices"
         return so.median(name, self, axis_of(dim, self.ndim, name), so.BOTH)
 
     def cumsum(self, dim):
         """Sums of the elements up to each one along an axis; integers wrap. Mirrors `Tensor::cumsum`.
 
-        >>> from burn import Tensor
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
         >>> Tensor([1.0, 2.0, 3.0]).cumsum(0).tolist()
         [1.0, 3.0, 6.0]
         """
@@ -130,16 +229,46 @@ class SortingMethods:
         return scan.cumsum(self, axis_of(dim, self.ndim, "cumsum")) if out is None else out
 
     def cumprod(self, dim):
-        """Products of the elements up to each one along an axis. Mirrors `Tensor::cumprod`."""
+        """Products of the elements up to each one along an axis. Mirrors `Tensor::cumprod`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([1.0, 2.0, 3.0, 4.0]).cumprod(0).tolist()
+        [1.0, 2.0, 6.0, 24.0]
+        """
         out = along(scan._cumprod, self, dim)
         return scan.cumprod(self, axis_of(dim, self.ndim, "cumprod")) if out is None else out
 
     def cummax(self, dim):
-        """Largest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummax`."""
+        """Largest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummax`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([1.0, 3.0, 2.0]).cummax(0).tolist()
+        [1.0, 3.0, 3.0]
+        """
         out = along(scan._cummax, self, dim)
         return scan.cummax(self, axis_of(dim, self.ndim, "cummax")) if out is None else out
 
     def cummin(self, dim):
-        """Smallest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummin`."""
+        """Smallest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummin`.
+
+        Args:
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor of the same shape.
+
+        >>> Tensor([3.0, 1.0, 2.0]).cummin(0).tolist()
+        [3.0, 1.0, 1.0]
+        """
         out = along(scan._cummin, self, dim)
         return scan.cummin(self, axis_of(dim, self.ndim, "cummin")) if out is None else out

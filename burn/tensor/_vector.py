@@ -18,10 +18,16 @@ class VectorMethods:
     def cross(self, other, dim):
         """Cross product of the vectors along an axis of size 3; the other axes broadcast. Mirrors `Tensor::cross`.
 
+        Args:
+            other: Float tensor of the same rank and dtype.
+            dim: the axis; negative counts from the end.
+
+        Returns:
+            Tensor with the broadcast shape.
+
         Raises:
             ShapeError: the axis is not 3 in both, or other axes do not fit.
 
-        >>> from burn.tensor import Tensor
         >>> Tensor([1.0, 0.0, 0.0]).cross(Tensor([0.0, 1.0, 0.0]), 0).tolist()
         [0.0, 0.0, 1.0]
         """
@@ -51,6 +57,9 @@ class VectorMethods:
         Raises:
             ShapeError: not a matrix.
             ArgumentError: correction_factor is not below n.
+
+        >>> Tensor([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]).cov(0, 1).tolist()
+        [[1.0, 2.0], [2.0, 4.0]]
         """
         check_kind("cov", self, FLOAT)
         if self.ndim != 2:
@@ -76,6 +85,9 @@ class VectorMethods:
 
         Raises:
             ArgumentError: no samples are wanted, or a row holds a negative number, NaN, an infinity, or nothing but 0.
+
+        >>> Tensor([[0.0, 1.0], [3.0, 0.0]]).categorical(4).tolist()
+        [[1, 1, 1, 1], [0, 0, 0, 0]]
         """
         check_kind("categorical", self, FLOAT)
         if int_of("categorical", "num_samples", num_samples) < 1:

@@ -23,7 +23,6 @@ def assert_shape(tensor, shape):
     Raises:
         ShapeError: with the call as it was written, the first axis that is wrong, and the sizes.
 
-    >>> from burn.tensor import Tensor
     >>> x = Tensor.zeros([2, 3, 4])
     >>> assert_shape(x, [2, None, 4])
     >>> assert_shape(x, [..., 4])
@@ -35,7 +34,14 @@ def assert_shape(tensor, shape):
 
 
 def debug_assert_shape(tensor, shape):
-    """`assert_shape`, which checks nothing under `python -O`. Mirrors `debug_assert_shape!`."""
+    """`assert_shape`, which checks nothing under `python -O`. Mirrors `debug_assert_shape!`.
+
+    Args:
+        tensor: a tensor of any kind.
+        shape: as for `assert_shape`.
+
+    >>> debug_assert_shape(Tensor.zeros([2, 3]), [2, None])
+    """
     if __debug__:
         _assert_shape("debug_assert_shape", tensor, shape)
 
@@ -90,8 +96,21 @@ def _call_of(frame, name):
 def check_closeness(output, expected):
     """Prints how many elements are close, for tolerances of 1e-1 to 1e-8. Mirrors `check_closeness`.
 
+    Args:
+        output: Float tensor.
+        expected: tensor of the same shape and dtype.
+
     Raises:
         ShapeError: the shapes differ.
+
+    >>> check_closeness(Tensor([1.0]), Tensor([1.0]))
+    Tensor Closeness Check Results:
+    ===============================
+    Epsilon: 1e-1
+      Close elements: 1/1 (100.00%)
+      [PASS]
+    ...
+    Closeness check complete.
     """
     check_tensor("check_closeness", output, "output")
     if output._dims != check_tensor("check_closeness", expected, "expected")._dims:

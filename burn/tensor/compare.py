@@ -19,8 +19,16 @@ class Tolerance:
 
     The relative part counts times the larger of the two magnitudes. `Tolerance()` is `Tolerance.balanced()`.
 
+    Args:
+        relative_parts: one for the dtypes of each size: 2, 4 and 8 bytes.
+        absolute_parts: likewise; None is 64 times the smallest normal number.
+
     >>> Tolerance.rel_abs(0.1, 0.0).approx_eq(10.0, 10.9), Tolerance.absolute(0.5).approx_eq(1.0, 1.5)
     (True, False)
+    >>> Tolerance.balanced().parts("f32"), Tolerance.permissive().parts("f32"), Tolerance.strict().parts("f32")[0]
+    ((0.005, 1e-05), (0.01, 0.01), 0.0)
+    >>> Tolerance.relative(0.01).set_absolute(1e-6).set_half_precision_relative(0.05).parts("f16")
+    (0.05, 1e-06)
     """
 
     relative_parts: tuple = (0.005, 0.005, 0.005)  # by size of the dtype: 2, 4 and 8 bytes
@@ -53,17 +61,30 @@ class Tolerance:
 
     @classmethod
     def rel_abs(cls, relative, absolute):
-        """Both parts."""
+        """Both parts.
+
+        Args:
+            relative: the relative part, in 0..1.
+            absolute: the absolute part, at least 0.
+        """
         return cls((float(relative),) * 3, (float(absolute),) * 3)
 
     @classmethod
     def relative(cls, relative):
-        """A relative part alone."""
+        """A relative part alone.
+
+        Args:
+            relative: the relative part, in 0..1.
+        """
         return cls.rel_abs(relative, 0.0)
 
     @classmethod
     def absolute(cls, absolute):
-        """An absolute part alone."""
+        """An absolute part alone.
+
+        Args:
+            absolute: the absolute part, at least 0.
+        """
         return cls.rel_abs(0.0, absolute)
 
     def _with(self, field, value, sizes):
@@ -105,14 +126,23 @@ class Tolerance:
         return self._with("absolute_parts", absolute, (8,))
 
     def parts(self, dtype):
-        """(relative, absolute) for a float dtype."""
+        """(relative, absolute) for a float dtype.
+
+        Args:
+            dtype: a Float dtype or its name.
+        """
         dtype = DType.of(dtype)
         which = _SIZES.index(dtype.size)
         absolute = self.absolute_parts[which]
         return self.relative_parts[which], 64.0 * dtype.finfo()[3] if absolute is None else absolute
 
     def approx_eq(self, x, y, dtype=DType.F64):
-        """Whether two numbers of a dtype are equal or near enough."""
+        """Whether two numbers of a dtype are equal or near enough.
+
+        Args:
+            x, y: the numbers.
+            dtype: a Float dtype or its name.
+        """
         return bool(_near(np.float64(x), np.float64(y), *self.parts(dtype)))
 
 
@@ -130,10 +160,13 @@ class CompareMethods:
         """Raises unless the values are equal; NaN is not equal to NaN. Mirrors `TensorData::assert_eq`.
 
         Args:
+            other: the TensorData that is expected.
             strict: whether the dtypes must be the same; else those of other are converted.
 
         Raises:
             ComparisonError: with the shapes, or the first values that differ.
+
+        >>> burn.TensorData([1.0]).assert_eq(burn.TensorData([1.0]), strict=True)
         """
         _check_other("assert_eq", self, other)
         if strict and self.dtype is not other.dtype:
@@ -150,11 +183,14 @@ class CompareMethods:
         """Raises unless the values are near; NaN is near NaN, an infinity its like. Mirrors `TensorData::assert_approx_eq`.
 
         Args:
+            other: the TensorData that is expected.
             tolerance: a `Tolerance`, balanced if None.
             dtype: the float dtype to which both are converted; this data's, or f32 for integers, if None.
 
         Raises:
             ComparisonError: with the shapes, or the first values that differ and how far.
+
+        >>> burn.TensorData([1.0]).assert_approx_eq(burn.TensorData([1.001]))
         """
         op, head = "assert_approx_eq", "Tensors are not approx eq:"
         _check_other(op, self, other)
@@ -181,11 +217,31 @@ class CompareMethods:
             raise ComparisonError(_message(op, head, lines, bad.size))
 
     def assert_within_range(self, low, high):
-        """Raises unless low <= value < high everywhere. Mirrors `TensorData::assert_within_range`."""
+        """Raises unless low <= value < high everywhere. Mirrors `TensorData::assert_within_range`.
+
+        Args:
+            low: smallest value.
+            high: bound, which is too large already.
+
+        Raises:
+            ComparisonError: with the first values outside.
+
+        >>> burn.TensorData([0.0, 0.5]).assert_within_range(0.0, 1.0)
+        """
         self._assert_range("assert_within_range", low, high, np.less)
 
     def assert_within_range_inclusive(self, low, high):
-        """Raises unless low <= value <= high everywhere. Mirrors `TensorData::assert_within_range_inclusive`."""
+        """Raises unless low <= value <= high everywhere. Mirrors `TensorData::assert_within_range_inclusive`.
+
+        Args:
+            low: smallest value.
+            high: largest value.
+
+        Raises:
+            ComparisonError: with the first values outside.
+
+        >>> burn.TensorData([0.0, 1.0]).assert_within_range_inclusive(0.0, 1.0)
+        """
         self._assert_range("assert_within_range_inclusive", low, high, np.less_equal)
 
     def _assert_range(self, op, low, high, below):

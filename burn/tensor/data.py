@@ -14,8 +14,9 @@ from burn.errors import (
     InvalidRepresentationError,
     OutOfBoundsError,
     ShapeError,
-    UnsupportedConversionError,
 )
+from burn.tensor._json import JsonMethods
+from burn.tensor._values import array_of_lists, checked_convert
 from burn.tensor.compare import CompareMethods
 from burn.tensor.display import format_number
 from burn.tensor.distribution import Distribution
@@ -34,7 +35,7 @@ def array_of(values, dtype=None, op="from_data", name="data"):
             f"[{op}] {name!r} must not be a masked array, since tensors have no mask; fill it with filled()"
         )
     if not isinstance(values, np.ndarray):
-        values = np.asarray(values) if hasattr(values, "__array__") else _array_of_lists(values, dtype, op, name)
+        values = np.asarray(values) if hasattr(values, "__array__") else array_of_lists(values, dtype, op, name)
     if values.dtype.kind not in "fiub" and values.dtype.name != "bfloat16":
         odd = type(values.reshape(-1)[0]).__name__ if values.dtype == object and values.size else values.dtype
         raise DataError(
@@ -47,33 +48,17 @@ def array_of(values, dtype=None, op="from_data", name="data"):
     return values
 
 
-def _array_of_lists(values, dtype, op, name):
-    """Numbers and nested lists as an array; ints that only 64 unsigned bits hold stay ints."""
-    try:
-        made = np.array(values)
-    except (ValueError, TypeError, OverflowError) as e:
-        raise DataError(f"[{op}] {name!r} must be a rectangular nested list of numbers, got {e}") from None
-    if made.dtype == np.float64 and made.size and np.abs(made).max() >= 2.0**63:
-        exact = np.array(values, dtype=object)
-        if all(isinstance(v, int) for v in exact.reshape(-1)):
-            try:
-                return exact.astype(np.uint64)
-            except (OverflowError, TypeError):
-                raise DataError(
-                    f"[{op}] {name!r} must hold ints of one 64-bit dtype, got {made.min():g}..{made.max():g}"
-                ) from None
-    return made.astype(np.float32) if made.dtype == np.float64 and dtype is None else made
-
-
-class TensorData(CompareMethods, metaclass=WaitingNames):
+class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
     """Host values with a shape and a dtype; row-major bytes. Mirrors `burn::tensor::TensorData`.
 
     Args:
         values: nested lists, numbers or a NumPy array. Python floats become f32, ints i64, as in Burn.
         shape: sizes, when values are flat.
+        dtype: dtype of the values; if None it follows from them.
 
-    >>> TensorData([[1.0, 2.0], [3.0, 4.0]]).shape
-    [2, 2]
+    >>> data = TensorData([[1.0, 2.0], [3.0, 4.0]])
+    >>> data.shape, data.rank(), data.num_elements(), data.to_list()
+    ([2, 2], 2, 4, [[1.0, 2.0], [3.0, 4.0]])
     """
 
     __slots__ = ("_array", "_dtype")
@@ -101,15 +86,21 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
 
     @classmethod
     def from_bytes(cls, bytes, shape, dtype):
-        """Data from raw row-major little-endian bytes. Mirrors `TensorData::from_bytes`.
+        r"""Data from raw row-major little-endian bytes. Mirrors `TensorData::from_bytes`.
 
         Args:
             bytes: bytes, or a list of ints of 0 to 255.
             shape: sizes of the axes.
             dtype: a DType, its name, or a NumPy or Python type.
 
+        Returns:
+            TensorData.
+
         Raises:
             InvalidByteLengthError: the number of bytes does not fit the shape and dtype.
+
+        >>> TensorData.from_bytes(b"\x00\x00\x80\x3f", [1], "f32")
+        TensorData([1.0], dtype=f32)
         """
         dtype, dims = DType.of(dtype), as_shape(shape, "from_bytes")
         want = math.prod(dims) * dtype.size
@@ -124,27 +115,79 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
 
     @classmethod
     def from_(cls, values):
-        """Data from nested lists or an array; the shape follows from them. Mirrors `TensorData::from`."""
+        """Data from nested lists or an array; the shape follows from them. Mirrors `TensorData::from`.
+
+        Args:
+            values: nested lists, numbers or an array.
+
+        Returns:
+            TensorData.
+
+        >>> TensorData.from_([[1, 2]])
+        TensorData([[1, 2]], dtype=i64)
+        """
         return cls(values)
 
     @classmethod
     def zeros(cls, shape, dtype=DType.F32):
-        """Zeros (False for Bool). Mirrors `TensorData::zeros`."""
+        """Zeros (False for Bool). Mirrors `TensorData::zeros`.
+
+        Args:
+            shape: sizes.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> TensorData.zeros([2])
+        TensorData([0.0, 0.0], dtype=f32)
+        """
         return cls.full_dtype(shape, 0, dtype)
 
     @classmethod
     def ones(cls, shape, dtype=DType.F32):
-        """Ones (True for Bool). Mirrors `TensorData::ones`."""
+        """Ones (True for Bool). Mirrors `TensorData::ones`.
+
+        Args:
+            shape: sizes.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> TensorData.ones([2], "bool")
+        TensorData([True, True], dtype=bool)
+        """
         return cls.full_dtype(shape, 1, dtype)
 
     @classmethod
     def full(cls, shape, value, dtype=None):
-        """One number everywhere; without a dtype a float gives f32, an int i64, a bool Bool. Mirrors `TensorData::full`."""
+        """One number everywhere; without a dtype a float gives f32, an int i64, a bool Bool. Mirrors `TensorData::full`.
+
+        Args:
+            shape: sizes.
+            value: the number.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> TensorData.full([2], 7)
+        TensorData([7, 7], dtype=i64)
+        """
         return cls.full_dtype(shape, value, cls(value).dtype if dtype is None else dtype)
 
     @classmethod
     def full_dtype(cls, shape, value, dtype):
         """One number everywhere, in a dtype. Mirrors `TensorData::full_dtype`.
+
+        Args:
+            shape: sizes.
+            value: the number.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
 
         Raises:
             DataError: the dtype cannot represent the number.
@@ -163,8 +206,17 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
         """Random values from a generator of the caller. Mirrors `TensorData::random`.
 
         Args:
+            shape: sizes.
             distribution: a `Distribution`.
             rng: a `numpy.random.Generator`.
+            dtype: a DType or its name.
+
+        Returns:
+            TensorData of that shape.
+
+        >>> import numpy as np
+        >>> TensorData.random([2, 3], Distribution.Uniform(0.0, 1.0), np.random.default_rng(0)).shape
+        [2, 3]
         """
         dtype, dims, d = DType.of(dtype), as_shape(shape, "random"), distribution
         if isinstance(d, Distribution.Normal):
@@ -202,13 +254,21 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
         return self._array.size
 
     def as_bytes(self):
-        """The raw bytes."""
+        r"""The raw bytes.
+
+        >>> TensorData([1, 2], dtype="u8").as_bytes()
+        b'\x01\x02'
+        """
         return self._array.tobytes()
 
     bytes = into_bytes = as_bytes
 
     def numpy(self):
-        """The values as a read-only NumPy array."""
+        """The values as a read-only NumPy array.
+
+        >>> TensorData([1, 2], dtype="u8").numpy()
+        array([1, 2], dtype=uint8)
+        """
         view = self._array.view()
         view.flags.writeable = False
         return view
@@ -218,7 +278,11 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
         return self._array.tolist()
 
     def into_parts(self):
-        """(bytes, shape, dtype). Mirrors `TensorData::into_parts`."""
+        r"""(bytes, shape, dtype). Mirrors `TensorData::into_parts`.
+
+        >>> TensorData([1, 2], dtype="u8").into_parts()
+        (b'\x01\x02', [2], DType.U8)
+        """
         return self.as_bytes(), self.shape, self._dtype
 
     def with_bytes_mut(self, f):
@@ -226,8 +290,19 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
 
         Mirrors `TensorData::with_bytes_mut`.
 
+        Args:
+            f: a function of a bytearray.
+
+        Returns:
+            What f returns.
+
         Raises:
             InvalidByteLengthError: f has changed their number; nothing is left of the data but an empty u8 array.
+
+        >>> data = TensorData([1, 2], dtype="u8")
+        >>> data.with_bytes_mut(lambda b: b.reverse())
+        >>> data
+        TensorData([2, 1], dtype=u8)
         """
         data = bytearray(self._array.tobytes())
         want, shape = len(data), self._array.shape
@@ -264,28 +339,68 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
         Args:
             dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
 
+        Returns:
+            NumPy array [n].
+
         Raises:
             DTypeMismatchError: another dtype.
             InvalidRepresentationError: bytes that are no values of the dtype.
+
+        >>> TensorData([[1, 2]]).as_slice()
+        array([1, 2])
         """
         view = self._exactly(dtype, "as_slice").reshape(-1)
         view.flags.writeable = False
         return view
 
     def as_mut_slice(self, dtype=None):
-        """`as_slice`, which may be written to. Mirrors `TensorData::as_mut_slice`."""
+        """`as_slice`, which may be written to. Mirrors `TensorData::as_mut_slice`.
+
+        Args:
+            dtype: as for `as_slice`.
+
+        Returns:
+            NumPy array [n].
+
+        >>> data = TensorData([1, 2])
+        >>> data.as_mut_slice()[0] = 9
+        >>> data
+        TensorData([9, 2], dtype=i64)
+        """
         self._exactly(dtype, "as_mut_slice")
         self._writable()
         return self._array.reshape(-1)
 
     def view(self, dtype=None):
-        """The values by index, without conversion: `data.view()[0, -1]`. Mirrors `TensorData::view`."""
+        """The values by index, without conversion: `data.view()[0, -1]`. Mirrors `TensorData::view`.
+
+        Args:
+            dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
+
+        Returns:
+            TensorDataView.
+
+        >>> TensorData([[1, 2], [3, 4]]).view()[1, -1]
+        4
+        """
         return TensorDataView(self._exactly(dtype, "view"), self._dtype, False)
 
     try_view = view
 
     def mut_view(self, dtype=None):
-        """`view`, whose elements may be assigned. Mirrors `TensorData::mut_view`."""
+        """`view`, whose elements may be assigned. Mirrors `TensorData::mut_view`.
+
+        Args:
+            dtype: must be the data's if given; u8 and u32 also read the Bool stores of their size.
+
+        Returns:
+            TensorDataView.
+
+        >>> data = TensorData([[1, 2]])
+        >>> data.mut_view()[0, 1] = 9
+        >>> data
+        TensorData([[1, 9]], dtype=i64)
+        """
         self._exactly(dtype, "mut_view")
         self._writable()
         return TensorDataView(self._array, self._dtype, True)
@@ -293,15 +408,34 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
     try_mut_view = mut_view
 
     def iter(self, dtype=None):
-        """An iterator over the values in row-major order, converted to a dtype if one is given. Mirrors `TensorData::iter`."""
+        """An iterator over the values in row-major order, converted to a dtype if one is given. Mirrors `TensorData::iter`.
+
+        Args:
+            dtype: a DType or its name; the data's if None.
+
+        Returns:
+            Iterator of Python numbers.
+
+        >>> list(TensorData([1.9, -2.0]).iter("i32"))
+        [1, -2]
+        """
         data = self if dtype is None else self.convert(dtype)
         return (v.item() if hasattr(v, "item") else float(v) for v in data._array.reshape(-1))
 
     def to_vec(self, dtype=None):
         """The values as a flat list; a dtype must equal the data's. Mirrors `TensorData::try_to_vec`.
 
+        Args:
+            dtype: must be the data's if given.
+
+        Returns:
+            List of Python numbers.
+
         Raises:
             DTypeMismatchError: the dtypes differ.
+
+        >>> TensorData([[1, 2]]).to_vec()
+        [1, 2]
         """
         return self._exactly(dtype, "to_vec").reshape(-1).tolist()
 
@@ -309,6 +443,12 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
 
     def to_vec_as(self, dtype):
         """The values as a flat list, converted. Mirrors `TensorData::try_to_vec_as`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            List of Python numbers.
 
         Raises:
             DataError: a value that the dtype cannot represent.
@@ -323,8 +463,17 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
     def convert(self, dtype):
         """The values in another dtype; to Bool they are compared with 0. Mirrors `TensorData::convert`.
 
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            TensorData of the same shape.
+
         Raises:
             DataError: a value that the dtype cannot represent: floats truncate, floats to floats round.
+
+        >>> TensorData([1.9, 0.0]).convert("bool")
+        TensorData([True, False], dtype=bool)
         """
         dtype = DType.of(dtype)
         return TensorData._of(checked_convert(self._array, dtype, "convert"), dtype)
@@ -345,54 +494,6 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
 
     __hash__ = None
 
-    def to_json(self):
-        """The text that Burn's serde_json writes: the bytes as numbers, the sizes, the dtype.
-
-        Returns:
-            str: an object with the keys bytes, shape and dtype.
-
-        >>> TensorData([1.0]).to_json()
-        '{"bytes":[0,0,128,63],"shape":[1],"dtype":"F32"}'
-        """
-        import json
-
-        parts = {"bytes": list(self.as_bytes()), "shape": list(self.shape), "dtype": self._dtype._serde}
-        return json.dumps(parts, separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, text):
-        """The data that `to_json`, or Burn, has written.
-
-        Args:
-            text: str or bytes.
-
-        Raises:
-            DataError: no such object.
-            InvalidByteLengthError: a number of bytes that does not fit the shape and dtype.
-
-        >>> TensorData.from_json('{"bytes":[1,0],"shape":[2],"dtype":{"Bool":"Native"}}')
-        TensorData([True, False], dtype=bool)
-        """
-        import json
-
-        try:
-            parts = json.loads(text)
-            given = parts["bytes"], parts["shape"], parts["dtype"]
-        except (ValueError, TypeError, KeyError) as e:
-            raise DataError(
-                f"[from_json] 'text' must be an object with the keys bytes, shape and dtype, got {e!r} in reading it"
-            ) from None
-        numbers = {"bytes": given[0], "shape": given[1]}
-        for name, values in numbers.items():
-            if not isinstance(values, list) or not all(type(v) is int and 0 <= v for v in values):
-                raise DataError(f"[from_json] '{name}' must be a list of whole numbers of at least 0")
-        if max(given[0], default=0) > 255:
-            raise DataError(f"[from_json] 'bytes' must hold numbers of 0 to 255, got {max(given[0])}")
-        dtype = DType._of_serde(given[2])
-        if dtype is None:
-            raise DataError(f'[from_json] \'dtype\' must be written as "F32" or {{"Bool":"Native"}}, got {given[2]!r}')
-        return cls.from_bytes(given[0], given[1], dtype)
-
     def __repr__(self):
         return f"TensorData({self.to_list()}, dtype={self._dtype})"
 
@@ -405,7 +506,12 @@ class TensorData(CompareMethods, metaclass=WaitingNames):
 
 
 class TensorDataView:
-    """The values of a `TensorData` by index: one int an axis, negative ones from the end. Mirrors `TensorDataView`."""
+    """The values of a `TensorData` by index: one int an axis, negative ones from the end. Mirrors `TensorDataView`.
+
+    >>> view = TensorData([[1, 2], [3, 4]]).view("i64")
+    >>> view[0, -1], view.ravel_index([1, 0]), view.shape
+    (2, 2, [2, 2])
+    """
 
     __slots__ = ("_array", "_dtype", "_writable")
 
@@ -424,6 +530,12 @@ class TensorDataView:
 
     def ravel_index(self, indices):
         """The position in row-major order of an element.
+
+        Args:
+            indices: one int an axis; negative ones count from the end.
+
+        Returns:
+            An int.
 
         Raises:
             ShapeError: not one index an axis.
@@ -447,37 +559,3 @@ class TensorDataView:
             raise TypeError("[view] a view cannot be assigned to; use mut_view()")
         one = checked_convert(array_of(value, True, "mut_view"), self._dtype, "mut_view")
         self._array.reshape(-1)[self.ravel_index(indices)] = one
-
-
-def checked_convert(array, dtype, op, name="data", exact=False):
-    """array in another dtype; values that cannot be represented raise, as element conversion in Burn panics.
-
-    Fractions are cut off on the way to integers; where all must be kept exact, they raise too.
-    """
-    target = dtype.numpy
-    if array.dtype == target:
-        return array
-    if dtype.is_bool:
-        return (array != 0).astype(target, copy=False)
-    kind = array.dtype.kind if array.dtype.name != "bfloat16" else "f"
-    if target.kind in "iu" and array.size:
-        info = np.iinfo(target)
-        if kind == "f":
-            wide = array.astype(np.float64)
-            whole = np.trunc(wide)
-            bad = ~((whole >= float(info.min)) & (wide < float(info.max) + 1.0))
-            if exact and not bad.any() and (whole != wide).any():
-                raise UnsupportedConversionError(
-                    f"[{op}] {name!r} must hold whole numbers for dtype {dtype}, got {array[whole != wide].flat[0]}; round "
-                    "them first, or cut them off with TensorData.convert()"
-                )
-        else:
-            bad = np.zeros(array.shape, bool) if kind == "b" else (array < info.min) | (array > info.max)
-        if bad.any():
-            at = np.unravel_index(int(np.argmax(bad)), array.shape) if array.ndim else ()
-            raise DataError(
-                f"[{op}] {name!r} holds {array[at]} at {[int(i) for i in at]}, which dtype {dtype} cannot represent; it takes "
-                f"{info.min}..{info.max}"
-            )
-    with np.errstate(all="ignore"):
-        return array.astype(target)

@@ -17,6 +17,18 @@ class PrintOptions:
 
     Raises:
         ArgumentError: a negative number.
+
+    >>> set_print_options(PrintOptions(threshold=4, edge_items=1, precision=1))
+    >>> Tensor([1.25, 2.0, 3.0, 4.0, 5.0])
+    Tensor {
+      data:
+    [1.2, ..., 5.0],
+      shape:  [5],
+      device:  Device<Flex(Cpu)>,
+      kind:  "Float",
+      dtype:  "f32",
+    }
+    >>> set_print_options(PrintOptions())
     """
 
     threshold: int = 1000
@@ -38,6 +50,12 @@ _options = PrintOptions()
 
 def set_print_options(options):
     """Sets the print options of the whole process. Mirrors `burn::tensor::set_print_options`.
+
+    Args:
+        options: the `PrintOptions`.
+
+    Raises:
+        ArgumentTypeError: something else.
 
     >>> set_print_options(PrintOptions(precision=2))
     >>> set_print_options(PrintOptions())  # those of the start

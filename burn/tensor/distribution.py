@@ -10,6 +10,11 @@ class Distribution:
     """What `Tensor.random` draws from. Mirrors `burn::tensor::Distribution`.
 
     Variants: `Distribution.Default` (uniform on [0, 1)), `Bernoulli(p)`, `Uniform(low, high)`, `Normal(mean, std)`.
+
+    >>> Tensor.random([3], Distribution.Uniform(-1.0, 1.0)).shape
+    [3]
+    >>> Distribution.Normal(0.0, 2.0)
+    Distribution.Normal(mean=0.0, std=2.0)
     """
 
     Default: ClassVar["Distribution"]

@@ -46,6 +46,14 @@ class DType(metaclass=WaitingNames):
 
     The variants are class attributes: `DType.F64 F32 Flex32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 Bool BoolU8 BoolU32`.
 
+    Attributes:
+        name: what Burn prints, such as "f32"; wherever a dtype is asked for, it stands for it.
+        size: bytes an element.
+        kind: Float, Int or Bool.
+        variant: name of the class attribute.
+        record_name: what records hold.
+        code: the number by which kernels know it.
+
     >>> DType.F32.name, DType.F32.size, DType.F32.kind
     ('f32', 4, Float)
     """
@@ -109,15 +117,34 @@ class DType(metaclass=WaitingNames):
 
     @staticmethod
     def of_code(code):
-        """The dtype with an internal number."""
+        """The dtype with an internal number.
+
+        Args:
+            code: the number.
+
+        Returns:
+            DType.
+
+        >>> DType.of_code(DType.F32.code)
+        DType.F32
+        """
         return _ALL[code]
 
     @staticmethod
     def of(value):
         """The dtype that a DType, a name such as "f32", a NumPy dtype or a Python type means.
 
-        Raises
+        Args:
+            value: a DType, a name, a NumPy dtype or a Python type.
+
+        Returns:
+            DType.
+
+        Raises:
             DTypeError: nothing here corresponds to it.
+
+        >>> DType.of("bf16"), DType.of(bool)
+        (DType.BF16, DType.Bool)
         """
         if isinstance(value, DType):
             return value
@@ -137,7 +164,11 @@ class DType(metaclass=WaitingNames):
         return found
 
     def finfo(self):
-        """(epsilon, max, min, min_positive) of a float dtype as Python floats."""
+        """(epsilon, max, min, min_positive) of a float dtype as Python floats.
+
+        >>> DType.F16.finfo()[:2]
+        (0.0009..., 65504.0)
+        """
         import ml_dtypes
 
         info = ml_dtypes.finfo("float16" if self.variant == "Flex32" else self.numpy)

@@ -50,6 +50,10 @@ class GridOptions:
     Args:
         indexing: Matrix (axis i follows tensor i), or Cartesian (the first two axes exchanged: columns are x, rows y).
         sparsity: Dense or Sparse.
+
+    >>> options = GridOptions().with_indexing(GridIndexing.Cartesian).with_sparsity(GridSparsity.Sparse)
+    >>> [x.shape for x in meshgrid([Tensor([1, 2, 3]), Tensor([4, 5])], options)]
+    [[1, 3], [2, 1]]
     """
 
     indexing: GridIndexing = GridIndexing.Matrix
@@ -104,7 +108,18 @@ def meshgrid(tensors, options=None):
 
 
 def meshgrid_stack(tensors, index_pos=IndexPos.First):
-    """The tensors of `meshgrid` joined along a new axis, the first or the last. Mirrors `meshgrid_stack`."""
+    """The tensors of `meshgrid` joined along a new axis, the first or the last. Mirrors `meshgrid_stack`.
+
+    Args:
+        tensors: vectors of one dtype and device.
+        index_pos: an IndexPos, or "First" or "Last".
+
+    Returns:
+        Tensor [n, *sizes], or [*sizes, n].
+
+    >>> meshgrid_stack([Tensor([1, 2]), Tensor([3, 4])], IndexPos.Last).tolist()
+    [[[1, 3], [1, 4]], [[2, 3], [2, 4]]]
+    """
     try:
         last = IndexPos(index_pos) is IndexPos.Last
     except ValueError:
@@ -113,7 +128,18 @@ def meshgrid_stack(tensors, index_pos=IndexPos.First):
 
 
 def cartesian_grid(shape, device=None):
-    """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `cartesian_grid`."""
+    """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `cartesian_grid`.
+
+    Args:
+        shape: sizes of the grid.
+        device: a Device; the default device if None.
+
+    Returns:
+        Tensor of the device's Int dtype.
+
+    >>> cartesian_grid([1, 2]).tolist()
+    [[[0, 0], [0, 1]]]
+    """
     return Tensor.cartesian_grid(shape, device)
 
 
@@ -128,6 +154,10 @@ def affine_grid_2d(transform, dims):
 
     Returns:
         Tensor [batch, height, width, 2] of (x, y).
+
+    >>> same = Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> affine_grid_2d(same, [1, 3, 2, 2]).tolist()
+    [[[[-1.0, -1.0], [1.0, -1.0]], [[-1.0, 1.0], [1.0, 1.0]]]]
     """
     check_kind("affine_grid_2d", check_tensor("affine_grid_2d", transform, "transform"), FLOAT, "transform")
     dims = as_shape(dims, "affine_grid_2d", "dims")

@@ -28,16 +28,20 @@ class IndexingUpdateOp(enum.Enum):
 class Slice:
     """A part of an axis. Mirrors `burn::tensor::Slice`.
 
-    Negative bounds count from the end, bounds outside the axis are clamped. A negative step chooses the same range and walks it
-    backwards from its end, which is not what NumPy does.
+    Negative bounds count from the end, bounds outside the axis are clamped. A negative step chooses the same range and
+    walks it backwards from its end, which is not what NumPy does.
 
     Args:
         start: first position.
         end: position after the last; None is the end of the axis.
         step: distance, not 0.
 
-    >>> str(Slice(2, 8, -2)), Slice(2, 8, -2).output_size(10), str(Slice.parse("..=4"))
-    ('2..8;-2', 3, '..5')
+    >>> Slice.parse("..=4"), Slice(2, 8, -2).output_size(10)
+    (Slice(start=0, end=5, step=1), 3)
+    >>> Slice.full().range(10), Slice.index(3).range(10), Slice.new(-3).to_range_and_step(10), Slice(8, 99).bound_to(10)
+    ((0, 10), (3, 4), (7, 10, 1), Slice(start=8, end=10, step=1))
+    >>> Slice.of(range(1, 5)).with_step(-1).is_reversed(), Slice.from_range_stepped(range(1, 5), 2).into_vec()
+    (True, [Slice(start=1, end=5, step=2)])
     """
 
     start: int
@@ -54,7 +58,13 @@ class Slice:
 
     @classmethod
     def new(cls, start, end=None, step=1):
-        """The constructor. Mirrors `Slice::new`."""
+        """The constructor. Mirrors `Slice::new`.
+
+        Args:
+            start: first position.
+            end: position after the last; None is the end of the axis.
+            step: distance, not 0.
+        """
         return cls(start, end, step)
 
     @classmethod
@@ -64,18 +74,30 @@ class Slice:
 
     @classmethod
     def index(cls, i):
-        """One position; the axis is kept with size 1. Mirrors `Slice::index`."""
+        """One position; the axis is kept with size 1. Mirrors `Slice::index`.
+
+        Args:
+            i: the position; negative counts from the end.
+        """
         i = int_of("Slice.index", "i", i, True)
         return cls(i, None if i == -1 else i + 1)
 
     @classmethod
     def from_range_stepped(cls, range, step):
-        """The positions of a `range` or slice walked by a step. Mirrors `Slice::from_range_stepped`."""
+        """The positions of a `range` or slice walked by a step. Mirrors `Slice::from_range_stepped`.
+
+        Args:
+            range: a `range` or slice.
+            step: distance, not 0.
+        """
         return dataclasses.replace(cls.of(range, "Slice.from_range_stepped"), step=step)
 
     @classmethod
     def parse(cls, text):
         """The slice that a text shows: `..`, `3`, `1..`, `..4`, `1..=4`, `1..10;2`.
+
+        Args:
+            text: the text.
 
         Raises:
             ArgumentError: any other text.
@@ -99,7 +121,13 @@ class Slice:
 
     @classmethod
     def of(cls, value, op="slice", name="slices"):
-        """The slice that an int, a `slice`, a `range` or a Slice stands for, read as Burn reads it."""
+        """The slice that an int, a `slice`, a `range` or a Slice stands for, read as Burn reads it.
+
+        Args:
+            value: an int, a `slice`, a `range` or a Slice.
+            op: name of the operation in a message.
+            name: name of the argument there.
+        """
         if isinstance(value, Slice):
             return value
         if isinstance(value, slice):
@@ -119,13 +147,21 @@ class Slice:
         return dataclasses.replace(self, step=step)
 
     def range(self, size):
-        """(start, end) on an axis of a size, clamped. Mirrors `Slice::range`."""
+        """(start, end) on an axis of a size, clamped. Mirrors `Slice::range`.
+
+        Args:
+            size: size of the axis.
+        """
         return _bounds(self.start, self.end, size)
 
     to_range = range
 
     def to_range_and_step(self, size):
-        """(start, end, step) on an axis of a size. Mirrors `Slice::to_range_and_step`."""
+        """(start, end, step) on an axis of a size. Mirrors `Slice::to_range_and_step`.
+
+        Args:
+            size: size of the axis.
+        """
         return *self.range(size), self.step
 
     def is_reversed(self):
@@ -133,12 +169,20 @@ class Slice:
         return self.step < 0
 
     def output_size(self, size):
-        """Number of positions on an axis of a size. Mirrors `Slice::output_size`."""
+        """Number of positions on an axis of a size. Mirrors `Slice::output_size`.
+
+        Args:
+            size: size of the axis.
+        """
         start, end = self.range(size)
         return max(0, -(-(end - start) // abs(self.step)))
 
     def bound_to(self, size):
-        """The same slice with the bounds that it has on an axis of a size. Mirrors `Slice::bound_to`."""
+        """The same slice with the bounds that it has on an axis of a size. Mirrors `Slice::bound_to`.
+
+        Args:
+            size: size of the axis.
+        """
         start, end = self.range(size)
         return Slice(start, end, self.step)
 

@@ -22,6 +22,9 @@ def cross_entropy_with_logits(logits, target_probs):
 
     Raises:
         ShapeError: the shapes differ.
+
+    >>> cross_entropy_with_logits(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])).tolist()
+    [0.6931...]
     """
     op = "cross_entropy_with_logits"
     check_kind(op, check_tensor(op, logits, "logits"), FLOAT, "logits")

@@ -10,7 +10,7 @@ __all__ = ["embedding", "linear"]
 
 
 def linear(input, weight, bias=None):
-    """input @ weight + bias over the last axis.
+    """input @ weight + bias over the last axis. Mirrors `linear`.
 
     Args:
         input: [..., d_input].
@@ -22,12 +22,15 @@ def linear(input, weight, bias=None):
 
     Raises:
         ShapeError: sizes that do not fit.
+
+    >>> linear(Tensor([[1.0, 2.0]]), Tensor([[1.0], [10.0]]), Tensor([100.0])).tolist()
+    [[121.0]]
     """
     return matmul.linear(input, weight, bias)
 
 
 def embedding(weights, indices):
-    """Rows of a table.
+    """Rows of a table. Mirrors `embedding`.
 
     Args:
         weights: [n_embedding, d_model].
@@ -38,6 +41,9 @@ def embedding(weights, indices):
 
     Raises:
         IndexError: an index outside 0..n_embedding - 1.
+
+    >>> embedding(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[1, 0, 1]])).tolist()
+    [[[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]]
     """
     if check_tensor("embedding", weights, "weights").ndim != 2:
         raise ShapeError(f"[embedding] 'weights' must be [n_embedding, d_model], got shape {weights.dims()}")

@@ -11,6 +11,11 @@ class PadMode:
 
     Variants: `PadMode.Constant(value)` (0.0 if not given), `PadMode.Reflect` (mirrored at the outermost element, which is not
     repeated), `PadMode.Edge` (the outermost element repeated).
+
+    >>> Tensor([1, 2, 3]).pad([(1, 1)], PadMode.Constant(9)).tolist()
+    [9, 1, 2, 3, 9]
+    >>> Tensor([1, 2, 3]).pad([(1, 1)], PadMode.Edge).tolist()
+    [1, 1, 2, 3, 3]
     """
 
     Constant: ClassVar[type]

@@ -30,29 +30,67 @@ class Shape(tuple):
         return tuple.__ne__(self, tuple(other) if isinstance(other, list) else other)
 
     def num_elements(self):
-        """Product of the sizes."""
+        """Product of the sizes.
+
+        >>> Shape([2, 3]).num_elements()
+        6
+        """
         return math.prod(self)
 
     def rank(self):
-        """Number of axes."""
+        """Number of axes.
+
+        >>> Shape([2, 3]).rank()
+        2
+        """
         return len(self)
 
     num_dims = rank
 
     def dims(self):
-        """The sizes as a list."""
+        """The sizes as a list.
+
+        >>> Shape([2, 3]).dims()
+        [2, 3]
+        """
         return list(self)
 
     to_vec = dims
 
     @classmethod
     def of(cls, value):
-        """A Shape from an int or a sequence of ints, checked. Mirrors `Shape::from`."""
+        """A Shape from an int or a sequence of ints, checked. Mirrors `Shape::from`.
+
+        Args:
+            value: an int or a sequence of ints, at least 0.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: something else.
+
+        >>> Shape.of((2, 3)), Shape.of(4)
+        ([2, 3], [4])
+        """
         return cls(as_shape(value, "Shape"))
 
     @classmethod
     def parse(cls, text):
-        """The shape that a text shows: `[2, 3]`, `(2, 3)` or `2, 3`. Mirrors `Shape::from_str`."""
+        """The shape that a text shows: `[2, 3]`, `(2, 3)` or `2, 3`. Mirrors `Shape::from_str`.
+
+        Args:
+            text: the text.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: any other text.
+
+        >>> Shape.parse("(2, 3)")
+        [2, 3]
+        """
         inner = text.strip()
         if inner[:1] + inner[-1:] in ("[]", "()"):
             inner = inner[1:-1]
@@ -63,26 +101,65 @@ class Shape(tuple):
             raise ShapeError(f"[Shape.parse] 'text' must show sizes such as '[2, 3]', got {text!r}") from None
 
     def iter(self):
-        """An iterator over the sizes. Mirrors `Shape::iter`."""
+        """An iterator over the sizes. Mirrors `Shape::iter`.
+
+        >>> list(Shape([2, 3]).iter())
+        [2, 3]
+        """
         return iter(self)
 
     def into_ranges(self):
-        """One range from 0 to its size for each axis. Mirrors `Shape::into_ranges`."""
+        """One range from 0 to its size for each axis. Mirrors `Shape::into_ranges`.
+
+        >>> Shape([2, 3]).into_ranges()
+        [range(0, 2), range(0, 3)]
+        """
         return [range(n) for n in self]
 
     def flatten(self):
-        """One axis with all elements. Mirrors `Shape::flatten`."""
+        """One axis with all elements. Mirrors `Shape::flatten`.
+
+        >>> Shape([2, 3]).flatten()
+        [6]
+        """
         return Shape((math.prod(self),))
 
     def flatten_dims(self, start, end):
-        """The axes start to end merged into one. Mirrors `Shape::flatten_dims`."""
+        """The axes start to end merged into one. Mirrors `Shape::flatten_dims`.
+
+        Args:
+            start: first axis to merge; negative counts from the end.
+            end: last axis to merge.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: start comes after end.
+
+        >>> Shape([2, 3, 4]).flatten_dims(1, 2)
+        [2, 12]
+        """
         a, b = (axis_of(d, len(self), "Shape.flatten_dims") for d in (start, end))
         if a > b:
             raise ShapeError(f"[Shape.flatten_dims] 'start' must not come after 'end', got {start} and {end}")
         return Shape((*self[:a], math.prod(self[a : b + 1]), *self[b + 1 :]))
 
     def ravel_index(self, indices):
-        """The row-major position of an element; negative coordinates count from the end. Mirrors `Shape::ravel_index`."""
+        """The row-major position of an element; negative coordinates count from the end. Mirrors `Shape::ravel_index`.
+
+        Args:
+            indices: one int an axis.
+
+        Returns:
+            An int.
+
+        Raises:
+            OutOfBoundsError: an index outside its axis.
+
+        >>> Shape([2, 3]).ravel_index([1, -1])
+        5
+        """
         indices = ints_of("Shape.ravel_index", "indices", indices)
         if len(indices) != len(self):
             raise ShapeError(f"[Shape.ravel_index] 'indices' must hold {len(self)} ints for {self}, got {indices}")
@@ -96,43 +173,128 @@ class Shape(tuple):
         return at
 
     def insert(self, index, size):
-        """With another axis before an axis. Mirrors `Shape::insert`."""
+        """With another axis before an axis. Mirrors `Shape::insert`.
+
+        Args:
+            index: the axis before which it comes.
+            size: its size.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3]).insert(1, 4)
+        [2, 4, 3]
+        """
         a = axis_of(index, len(self) + 1, "Shape.insert", "index")
         return Shape.of((*self[:a], size, *self[a:]))
 
     def remove(self, index):
-        """Without an axis. Mirrors `Shape::remove`."""
+        """Without an axis. Mirrors `Shape::remove`.
+
+        Args:
+            index: the axis.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3]).remove(0)
+        [3]
+        """
         a = axis_of(index, len(self), "Shape.remove", "index")
         return Shape((*self[:a], *self[a + 1 :]))
 
     def push(self, size):
-        """With another last axis. Mirrors `Shape::push`."""
+        """With another last axis. Mirrors `Shape::push`.
+
+        Args:
+            size: its size.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3]).push(4)
+        [2, 3, 4]
+        """
         return Shape.of((*self, size))
 
     def extend(self, sizes):
-        """With more last axes. Mirrors `Shape::extend`."""
+        """With more last axes. Mirrors `Shape::extend`.
+
+        Args:
+            sizes: their sizes.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3]).extend([4, 5])
+        [2, 3, 4, 5]
+        """
         return Shape.of((*self, *sizes))
 
     def swapped(self, dim1, dim2):
-        """With two axes exchanged. Mirrors `Shape::swapped`."""
+        """With two axes exchanged. Mirrors `Shape::swapped`.
+
+        Args:
+            dim1, dim2: the axes.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3, 4]).swapped(0, 2)
+        [4, 3, 2]
+        """
         a, b = (axis_of(d, len(self), "Shape.swapped") for d in (dim1, dim2))
         sizes = list(self)
         sizes[a], sizes[b] = sizes[b], sizes[a]
         return Shape(sizes)
 
     def permute(self, axes):
-        """With the axes in another order. Mirrors `Shape::permute`."""
+        """With the axes in another order. Mirrors `Shape::permute`.
+
+        Args:
+            axes: all axes in their new order.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: an axis is missing or named twice.
+
+        >>> Shape([2, 3, 4]).permute([2, 0, 1])
+        [4, 2, 3]
+        """
         order = [axis_of(a, len(self), "Shape.permute", "axes") for a in ints_of("Shape.permute", "axes", axes)]
         if sorted(order) != list(range(len(self))):
             raise ShapeError(f"[Shape.permute] 'axes' must name all axes of {self} once, got {list(axes)}")
         return Shape([self[a] for a in order])
 
     def repeat(self, dim, times):
-        """With an axis repeated. Mirrors `Shape::repeat`."""
+        """With an axis repeated. Mirrors `Shape::repeat`.
+
+        Args:
+            dim: the axis.
+            times: how often.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3]).repeat(1, 4)
+        [2, 12]
+        """
         return self._with(axis_of(dim, len(self), "Shape.repeat"), lambda n: n * int_of("Shape.repeat", "times", times))
 
     def reduce(self, dim):
-        """With an axis of size 1, as a reduction leaves it. Mirrors `Shape::reduce`."""
+        """With an axis of size 1, as a reduction leaves it. Mirrors `Shape::reduce`.
+
+        Args:
+            dim: the axis.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 3]).reduce(1)
+        [2, 1]
+        """
         return self._with(axis_of(dim, len(self), "Shape.reduce"), lambda n: 1)
 
     def _with(self, axis, size):
@@ -140,7 +302,21 @@ class Shape(tuple):
 
     @classmethod
     def cat(cls, shapes, dim):
-        """The shape of tensors joined along an axis. Mirrors `Shape::cat`."""
+        """The shape of tensors joined along an axis. Mirrors `Shape::cat`.
+
+        Args:
+            shapes: sequence of shapes.
+            dim: the axis.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: no shapes, or another axis differs.
+
+        >>> Shape.cat([[2, 3], [2, 5]], 1)
+        [2, 8]
+        """
         shapes = [cls.of(s) for s in shapes]
         if not shapes:
             raise ShapeError("[Shape.cat] 'shapes' must not be empty")
@@ -151,12 +327,38 @@ class Shape(tuple):
         return shapes[0]._with(a, lambda n: sum(s[a] for s in shapes))
 
     def broadcast(self, other):
-        """The common shape of two of one rank, where sizes of 1 stretch. Mirrors `Shape::broadcast`."""
+        """The common shape of two of one rank, where sizes of 1 stretch. Mirrors `Shape::broadcast`.
+
+        Args:
+            other: shape of the same rank.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: ranks differ, or sizes that differ and are not 1.
+
+        >>> Shape([2, 1]).broadcast([2, 3])
+        [2, 3]
+        """
         return Shape.broadcast_many([self, other])
 
     @classmethod
     def broadcast_many(cls, shapes):
-        """The common shape of several of one rank, where sizes of 1 stretch. Mirrors `Shape::broadcast_many`."""
+        """The common shape of several of one rank, where sizes of 1 stretch. Mirrors `Shape::broadcast_many`.
+
+        Args:
+            shapes: sequence of shapes.
+
+        Returns:
+            Shape.
+
+        Raises:
+            ShapeError: none, ranks differ, or sizes that differ and are not 1.
+
+        >>> Shape.broadcast_many([[2, 1], [1, 3], [1, 1]])
+        [2, 3]
+        """
         from burn._ops.registry import broadcast
 
         shapes = [cls.of(s) for s in shapes]
@@ -168,19 +370,49 @@ class Shape(tuple):
         return out
 
     def expand(self, target):
-        """The target of an expand, aligned at the right; -1 keeps a size. Mirrors `Shape::expand`."""
+        """The target of an expand, aligned at the right; -1 keeps a size. Mirrors `Shape::expand`.
+
+        Args:
+            target: sizes.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 1]).expand([-1, 3])
+        [2, 3]
+        """
         from burn._ops.movement import resolve_expand
 
         return Shape(resolve_expand(self, ints_of("Shape.expand", "target", target)))
 
     def reshape(self, target):
-        """The target of a reshape: -1 is inferred, 0 copies a size. Mirrors `Shape::reshape`."""
+        """The target of a reshape: -1 is inferred, 0 copies a size. Mirrors `Shape::reshape`.
+
+        Args:
+            target: sizes.
+
+        Returns:
+            Shape.
+
+        >>> Shape([2, 6]).reshape([0, 2, -1])
+        [2, 2, 3]
+        """
         from burn._ops.movement import resolve_reshape
 
         return Shape(resolve_reshape(self, ints_of("Shape.reshape", "target", target)))
 
     def slice(self, slices):
-        """The shape of a part, given as for `Tensor.slice`. Mirrors `Shape::slice`."""
+        """The shape of a part, given as for `Tensor.slice`. Mirrors `Shape::slice`.
+
+        Args:
+            slices: as for `Tensor.slice`.
+
+        Returns:
+            Shape.
+
+        >>> Shape([5, 6]).slice([slice(1, 3)])
+        [2, 6]
+        """
         from burn.tensor.indexing import windows_of
 
         return Shape(windows_of("Shape.slice", slices, self)[2])

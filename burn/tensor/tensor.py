@@ -1,34 +1,33 @@
-"""The public tensor: information, reading back, autodiff state.
+"""The public tensor: what it tells, how it is read back, and where it moves.
 
-Creation is in `_creation.py`, arithmetic in `_math.py`, shapes and indexing in `_shaping.py`; the operators are C slots of
-`TensorBase`.
+The other methods are in the files with an underscore, one a subject; the operators are C slots of `TensorBase`.
 """
 
 import numpy as np
 
 from burn._core import core
 from burn._ops import elementwise as ew
-from burn._ops.registry import FLOAT, check_same, check_tensor
+from burn._ops.registry import FLOAT, check_tensor
 from burn._waiting import WaitingNames
 from burn.device import Device
 from burn.device.device import settings_in_use
 from burn.errors import (
-    ArgumentError,
     ArgumentTypeError,
     AutodiffError,
-    DTypeError,
     InvalidShapeError,
-    ShapeError,
 )
 from burn.tensor._calls import teach_class
 from burn.tensor._creation import CreationMethods
 from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
+from burn.tensor._joining import JoiningMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._patterns import PatternMethods
+from burn.tensor._reducing import ReducingMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
 from burn.tensor._sorting import SortingMethods
+from burn.tensor._tracking import TrackingMethods
 from burn.tensor._vector import VectorMethods
 from burn.tensor.data import TensorData
 from burn.tensor.display import format_tensor
@@ -41,11 +40,14 @@ __all__ = ["Tensor"]
 class Tensor(
     CreationMethods,
     ShapingMethods,
+    JoiningMethods,
     SlicingMethods,
     PatternMethods,
     MathMethods,
+    ReducingMethods,
     SortingMethods,
     VectorMethods,
+    TrackingMethods,
     InteropMethods,
     ForeignNames,
     core.TensorBase,
@@ -55,6 +57,11 @@ class Tensor(
 
     Make one with `Tensor.from_data`, `zeros`, `ones`, `full`, `arange`, `random`, or with `Tensor(data, device)`.
     Operations return new tensors and never change their inputs. The kind (Float, Int, Bool) follows from the dtype.
+
+    Args:
+        data: nested lists, a NumPy array or TensorData.
+        device: a Device or a (Device, dtype) pair; the default device if None.
+        dtype: dtype of the result; if None the device's default for the kind of the data.
 
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> (x * x).sum().item()
@@ -90,21 +97,39 @@ class Tensor(
         return Device(self._slot, self._ctx)
 
     def can_mut(self):
-        """Whether nobody else holds this tensor's memory. Mirrors `Tensor::can_mut`."""
+        """Whether nobody else holds this tensor's memory. Mirrors `Tensor::can_mut`.
+
+        >>> x = Tensor([1.0])
+        >>> y = x.clone()
+        >>> x.can_mut()
+        False
+        """
         return core.sole_owner(self)
 
     def dims(self):
-        """The sizes as a list. Mirrors `Tensor::dims`."""
+        """The sizes as a list. Mirrors `Tensor::dims`.
+
+        >>> Tensor.zeros([2, 3]).dims()
+        [2, 3]
+        """
         return list(self._dims)
 
     def rank(self):
-        """Number of axes. Mirrors `Tensor::rank`."""
+        """Number of axes. Mirrors `Tensor::rank`.
+
+        >>> Tensor.zeros([2, 3]).rank()
+        2
+        """
         return self.ndim
 
     # Reading back
 
     def to_data(self):
-        """The values as TensorData. Mirrors `Tensor::to_data`."""
+        """The values as TensorData. Mirrors `Tensor::to_data`.
+
+        >>> Tensor([1.0, 2.0]).to_data()
+        TensorData([1.0, 2.0], dtype=f32)
+        """
         return TensorData._of(np.array(self.numpy(), order="C"), self.dtype)
 
     into_data = try_to_data = try_into_data = to_data
@@ -115,8 +140,14 @@ class Tensor(
         Args:
             dtype: a DType, its name, or a NumPy or Python type.
 
+        Returns:
+            TensorData of the same shape.
+
         Raises:
             DataError: a value that the dtype cannot represent.
+
+        >>> Tensor([1.0, 2.0]).to_data_dtype("i64")
+        TensorData([1, 2], dtype=i64)
         """
         return self.to_data().convert(dtype)
 
@@ -126,6 +157,15 @@ class Tensor(
     def to_vec_as(self, dtype):
         """The values as a flat list, converted to a dtype. Mirrors `Tensor::try_to_vec_as`.
 
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            List of Python numbers.
+
+        Raises:
+            DataError: a value that the dtype cannot represent.
+
         >>> Tensor([[1.5, 2.0]]).to_vec_as("i32")
         [1, 2]
         """
@@ -134,12 +174,22 @@ class Tensor(
     try_to_vec_as = try_into_vec_as = to_vec_as
 
     def to_json(self):
-        """The values as JSON, as Burn's serde writes a tensor: see `TensorData.to_json`."""
+        """The values as JSON, as Burn's serde writes a tensor: see `TensorData.to_json`.
+
+        >>> Tensor([1.0]).to_json()
+        '{"bytes":[0,0,128,63],"shape":[1],"dtype":"F32"}'
+        """
         return self.to_data().to_json()
 
     @classmethod
     def from_json(cls, text):
         """The tensor that `to_json`, or Burn, has written: on the default device, in its default dtype of the kind.
+
+        Args:
+            text: str or bytes.
+
+        Returns:
+            Tensor.
 
         Raises:
             DataError: the text is no tensor, or the default dtype cannot represent a value.
@@ -157,6 +207,9 @@ class Tensor(
 
         Raises:
             InvalidShapeError: there is not exactly one element.
+
+        >>> Tensor([[2.5]]).item()
+        2.5
         """
         return _only_element(self, "item")
 
@@ -165,6 +218,9 @@ class Tensor(
 
         Args:
             dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            float, int or bool.
 
         Raises:
             InvalidShapeError: there is not exactly one element.
@@ -179,7 +235,11 @@ class Tensor(
     try_into_scalar = into_scalar
 
     def tolist(self):
-        """The values as nested lists."""
+        """The values as nested lists.
+
+        >>> Tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return self.numpy().tolist()
 
     def __float__(self):
@@ -218,142 +278,50 @@ class Tensor(
         return core.clone(self)
 
     def clone(self):
-        """Another handle of the same value; cheap. Mirrors `Clone`."""
+        """Another handle of the same value; cheap. Mirrors `Clone`.
+
+        >>> x = Tensor([1.0])
+        >>> x.clone().tolist()
+        [1.0]
+        """
         return core.clone(self)
 
     def extract(self):
-        """Takes the value out: what is left here is empty, with shape [0, .., 0]. Mirrors `Tensor::extract`."""
+        """Takes the value out: what is left here is empty, with shape [0, .., 0]. Mirrors `Tensor::extract`.
+
+        >>> x = Tensor([1.0, 2.0])
+        >>> x.extract().tolist(), x.shape
+        ([1.0, 2.0], [0])
+        """
         out = core.clone(self)
         core.assign(self, core.empty((0,) * self.ndim, self._dtype, self._slot, self._ctx))
         return out
 
     def inplace(self, func):
-        """Replaces this value by func(value); clones and views keep what they had. Mirrors `Tensor::inplace`."""
-        core.assign(self, check_tensor("inplace", func(core.clone(self)), "func(self)"))
-
-    # Autodiff
-
-    def autodiff(self):
-        """The same value with autodiff on (untracked). Mirrors `Tensor::autodiff`."""
-        return self if self._ctx else core.cut(self, 1)
-
-    @classmethod
-    def from_inner(cls, tensor):
-        """The same value with autodiff on. Mirrors `Tensor::from_inner`."""
-        return check_tensor("from_inner", tensor, "tensor").autodiff()
-
-    def inner(self):
-        """The same value without autodiff. Mirrors `Tensor::inner`."""
-        return core.cut(self, 0) if self._ctx else self
-
-    without_autodiff = inner
-
-    def is_autodiff(self):
-        """Whether autodiff is on for this tensor. Mirrors `Tensor::is_autodiff`."""
-        return self._ctx != 0
-
-    def is_tracked(self):
-        """Whether an ancestor (or this leaf) requires a gradient. Mirrors `Tensor::is_tracked`."""
-        return core.node_state(self) != 0
-
-    def is_require_grad(self):
-        """Whether this is a leaf that keeps its gradient. Mirrors `Tensor::is_require_grad`."""
-        return core.node_state(self) == 2
-
-    def require_grad(self):
-        """This value as a leaf whose gradient is kept. Mirrors `Tensor::require_grad`.
-
-        Raises:
-            AutodiffError: autodiff is off, or the tensor is a tracked intermediate.
-            DTypeError: not a Float tensor.
-        """
-        if self._kind != FLOAT:
-            raise DTypeError(
-                f"[require_grad] 'self' must be a Float tensor, got {self.dtype}; only floats have gradients"
-            )
-        if not self._ctx:
-            raise AutodiffError(
-                "[require_grad] autodiff is off for this tensor; call autodiff() first, or use device.autodiff()"
-            )
-        state = core.node_state(self)
-        if state == 1:
-            raise AutodiffError(
-                "[require_grad] the tensor is a tracked intermediate; call it on the source, or detach() first"
-            )
-        return self if state == 2 else core.make_leaf(self)
-
-    def set_require_grad(self, require_grad):
-        """require_grad() if true, else an untracked leaf. Mirrors `Tensor::set_require_grad`."""
-        if require_grad:
-            return self.require_grad()
-        return core.cut(self, self._ctx) if core.node_state(self) else self
-
-    def detach(self):
-        """The value cut from the graph; a leaf keeps requiring its gradient. Mirrors `Tensor::detach`."""
-        return core.make_leaf(self) if core.node_state(self) == 2 else core.cut(self, self._ctx)
-
-    def backward(self):
-        """Gradients of the sum of this tensor with respect to its leaves; consumes the graph. Mirrors `Tensor::backward`.
-
-        Returns:
-            Gradients: read it with `tensor.grad(gradients)`.
-
-        Raises:
-            AutodiffError: untracked, or the graph was consumed by an earlier backward.
-        """
-        from burn._autodiff import Gradients
-
-        return Gradients(core.backward(self))
-
-    def grad(self, grads):
-        """This leaf's gradient as a plain tensor, or None. Mirrors `Tensor::grad`."""
-        grads = _gradients("grad", grads)
-        return grads._get(self._node_id) if core.node_state(self) == 2 else None
-
-    def grad_remove(self, grads):
-        """Takes this leaf's gradient out of grads. Mirrors `Tensor::grad_remove`."""
-        grads = _gradients("grad_remove", grads)
-        return grads._remove(self._node_id) if core.node_state(self) == 2 else None
-
-    def grad_replace(self, grads, grad):
-        """Puts another plain gradient in place. Mirrors `Tensor::grad_replace`."""
-        if not self._ctx or self._node_id is None:
-            raise AutodiffError("[grad_replace] 'self' must be a tracked tensor; call autodiff().require_grad() first")
-        if check_tensor("grad_replace", grad, "grad")._ctx:
-            raise AutodiffError(
-                "[grad_replace] 'grad' must be a plain tensor, got one with autodiff; call inner() on it"
-            )
-        check_same("grad_replace", self, grad, "grad")
-        if grad._dims != self._dims:
-            raise ShapeError(f"[grad_replace] 'grad' must have shape {self.dims()}, got {grad.dims()}")
-        _gradients("grad_replace", grads)._replace(self._node_id, grad)
-
-    def with_gradient_checkpointing_strategy(self, strategy):
-        """The same value and graph under another strategy. Mirrors `Tensor::with_gradient_checkpointing_strategy`.
+        """Replaces this value by func(value); clones and views keep what they had. Mirrors `Tensor::inplace`.
 
         Args:
-            strategy: "Disabled" or "Balanced".
+            func: called with the value, returns the new one.
 
-        Raises:
-            AutodiffError: autodiff is off.
+        >>> x = Tensor([1.0, 2.0])
+        >>> x.inplace(lambda value: value * 10.0)
+        >>> x.tolist()
+        [10.0, 20.0]
         """
-        contexts = {"Disabled": 1, "Balanced": 2}
-        if strategy not in contexts:
-            raise ArgumentError(
-                f"[with_gradient_checkpointing_strategy] 'strategy' must be Disabled or Balanced, got {strategy!r}"
-            )
-        if not self._ctx:
-            raise AutodiffError(
-                "[with_gradient_checkpointing_strategy] 'self' must have autodiff on; call autodiff() first"
-            )
-        return core.with_context(self, contexts[strategy])
-
-    def gradient_checkpointing_strategy(self):
-        """None, "Disabled" or "Balanced". Mirrors `Tensor::gradient_checkpointing_strategy`."""
-        return self.device.gradient_checkpointing_strategy()
+        core.assign(self, check_tensor("inplace", func(core.clone(self)), "func(self)"))
 
     def to_device(self, device):
-        """The value on another device; keeps this tensor's autodiff context. Mirrors `Tensor::to_device`."""
+        """The value on another device; keeps this tensor's autodiff context. Mirrors `Tensor::to_device`.
+
+        Args:
+            device: a Device; only its hardware counts, not its autodiff association.
+
+        Returns:
+            Tensor of the same value; the gradient goes back the same way.
+
+        >>> Tensor([1.0]).to_device(burn.Device.ndarray()).device
+        Device<NdArray(Cpu)>
+        """
         if not isinstance(device, Device):
             raise ArgumentTypeError(f"[to_device] 'device' must be a Device, got {type(device).__name__}")
         from burn._ops.transfer import to_device
@@ -361,19 +329,41 @@ class Tensor(
         return to_device(self, device._slot)
 
     def int(self):
-        """The values in the device's default Int dtype. Mirrors `Tensor::int`."""
+        """The values in the device's default Int dtype. Mirrors `Tensor::int`.
+
+        >>> Tensor([1.7, -1.7]).int().tolist()
+        [1, -1]
+        """
         return ew.cast(self, settings_in_use(self._slot).int_dtype)
 
     def float(self):
-        """The values in the device's default Float dtype. Mirrors `Tensor::float`."""
+        """The values in the device's default Float dtype. Mirrors `Tensor::float`.
+
+        >>> Tensor([1, 2]).float().tolist()
+        [1.0, 2.0]
+        """
         return ew.cast(self, settings_in_use(self._slot).float_dtype)
 
     def bool(self):
-        """Whether each value is nonzero. Mirrors `Tensor::bool`."""
+        """Whether each value is nonzero. Mirrors `Tensor::bool`.
+
+        >>> Tensor([0.0, 2.0]).bool().tolist()
+        [False, True]
+        """
         return ew.cast(self, DType.Bool)
 
     def cast(self, dtype):
-        """The values in another dtype; the kind follows, and Bool has one store, the device's. Mirrors `Tensor::cast`."""
+        """The values in another dtype; the kind follows, and Bool has one store, the device's. Mirrors `Tensor::cast`.
+
+        Args:
+            dtype: a DType, its name, or a NumPy or Python type.
+
+        Returns:
+            Tensor of the same shape. Floats are truncated toward zero and saturate, integers wrap; to Bool, all but 0 is True.
+
+        >>> Tensor([1.7, -1.7]).cast("i32").tolist(), Tensor([300]).cast(burn.DType.U8).tolist()
+        ([1, -1], [44])
+        """
         dtype = DType.of(dtype)
         return ew.cast(self, DType.Bool if dtype.is_bool else dtype)
 
@@ -385,16 +375,6 @@ def _only_element(x, op):
     if x._size != 1:
         raise InvalidShapeError(f"[{op}] the tensor must have exactly one element, got {x._size} in shape {x.dims()}")
     return np.frombuffer(core.read_scalar(x, 0), x.dtype.numpy)[0].item()
-
-
-def _gradients(op, grads):
-    from burn._autodiff import Gradients
-
-    if not isinstance(grads, Gradients):
-        raise ArgumentTypeError(
-            f"[{op}] 'grads' must be the Gradients that backward() returned, got {type(grads).__name__}"
-        )
-    return grads
 
 
 def _unpickle(data):

@@ -10,7 +10,6 @@ __all__ = ["Transaction"]
 class Transaction:
     """Tensors whose values are read together, in the order in which they are registered. Mirrors `Transaction`.
 
-    >>> from burn.tensor import Tensor
     >>> x = Tensor([1.0, 2.0])
     >>> loss, hits = Transaction().register(x.sum()).register(x.greater(1.5)).execute()
     >>> loss.to_list(), hits.to_list()
@@ -24,11 +23,18 @@ class Transaction:
 
     @classmethod
     def default(cls) -> "Transaction":
-        """An empty transaction."""
+        """An empty transaction.
+
+        >>> Transaction.default().execute()
+        []
+        """
         return cls()
 
     def register(self, tensor) -> "Transaction":
         """Adds a tensor of any kind and returns this transaction. Mirrors `Transaction::register`.
+
+        Args:
+            tensor: a tensor of any kind.
 
         Raises:
             DeviceError: the tensor is on another device than the first.
@@ -60,5 +66,10 @@ class Transaction:
     try_execute = execute
 
     async def execute_async(self) -> "list[TensorData]":
-        """The values of all tensors, for `await`. Mirrors `Transaction::execute_async`."""
+        """The values of all tensors, for `await`. Mirrors `Transaction::execute_async`.
+
+        >>> import asyncio
+        >>> asyncio.run(Transaction().register(Tensor([1.0])).execute_async())
+        [TensorData([1.0], dtype=f32)]
+        """
         return self.execute()

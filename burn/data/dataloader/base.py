@@ -37,7 +37,14 @@ class Progress:
 
 
 class DataLoaderIterator(Iterator[O]):
-    """One pass over a loader (Burn: `DataLoaderIterator`): gives batches; an error ends it."""
+    """One pass over a loader (Burn: `DataLoaderIterator`): gives batches; an error ends it.
+
+    >>> from burn.data.dataloader import DataLoaderBuilder
+    >>> from burn.data.dataset import InMemDataset
+    >>> batches = iter(DataLoaderBuilder(lambda items, device: items).batch_size(2).build(InMemDataset("abc")))
+    >>> next(batches), batches.progress()
+    (['a', 'b'], Progress(items_processed=2, items_total=3, unit='items'))
+    """
 
     @abstractmethod
     def progress(self) -> Progress:
@@ -45,7 +52,17 @@ class DataLoaderIterator(Iterator[O]):
 
 
 class DataLoader(ABC, Generic[O]):
-    """Source of batches; each `iter()` is a new pass, and passes do not disturb each other (Burn: `DataLoader`)."""
+    """Source of batches; each `iter()` is a new pass, and passes do not disturb each other (Burn: `DataLoader`).
+
+    >>> from burn.data.dataloader import DataLoaderBuilder
+    >>> from burn.data.dataset import InMemDataset
+    >>> loader = DataLoaderBuilder(lambda items, device: items).batch_size(2).build(InMemDataset("abc"))
+    >>> len(loader), loader.num_items(), list(loader), list(loader.slice(1, 3))
+    (2, 3, [['a', 'b'], ['c']], [['b', 'c']])
+    >>> batches = loader.to_device(burn.Device.flex()).iter()
+    >>> next(batches), batches.progress().items_processed
+    (['a', 'b'], 2)
+    """
 
     @abstractmethod
     def iter(self) -> DataLoaderIterator[O]:
@@ -57,11 +74,20 @@ class DataLoader(ABC, Generic[O]):
 
     @abstractmethod
     def to_device(self, device: Device) -> DataLoader[O]:
-        """Loader of the same items whose batches are on `device`."""
+        """Loader of the same items whose batches are on `device`.
+
+        Args:
+            device: a Device.
+        """
 
     @abstractmethod
     def slice(self, start: int, end: int) -> DataLoader[O]:
-        """Loader of the items `start` to `end - 1` of the data set."""
+        """Loader of the items `start` to `end - 1` of the data set.
+
+        Args:
+            start: first item.
+            end: position after the last item.
+        """
 
     @abstractmethod
     def __len__(self) -> int:

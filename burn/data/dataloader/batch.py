@@ -44,6 +44,12 @@ class BatchDataLoader(DataLoader[O]):
         batcher: a `Batcher`, or a callable that takes a list of items and a device.
         device: where batches are made.
         rng: generator of the order, which is new in each pass; None keeps the order of the data set.
+
+    >>> from burn.data.dataset import InMemDataset
+    >>> from burn.data.dataloader import FixBatchStrategy
+    >>> device = burn.Device.flex()
+    >>> list(BatchDataLoader(FixBatchStrategy(2), InMemDataset("abc"), lambda items, device: "".join(items), device))
+    ['ab', 'c']
     """
 
     def __init__(

@@ -30,7 +30,12 @@ class Batcher(ABC, Generic[I, O]):
 
     @abstractmethod
     def batch(self, items: list[I], device: Device) -> O:
-        """The batch of `items`, with its tensors on `device`."""
+        """The batch of `items`, with its tensors on `device`.
+
+        Args:
+            items: the items.
+            device: where the batch is to be.
+        """
 
     def __call__(self, items: list[I], device: Device) -> O:
         return self.batch(items, device)

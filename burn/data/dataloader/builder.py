@@ -33,7 +33,9 @@ class DataLoaderBuilder(Generic[I, O]):
     Example:
         >>> from burn.data.dataset import InMemDataset
         >>> builder = DataLoaderBuilder(lambda items, device: items).batch_size(2)
-        >>> list(builder.build(InMemDataset([1, 2, 3])))
+        >>> list(builder.build(InMemDataset([1, 2, 3]))), list(builder.drop_last().build(InMemDataset([1, 2, 3])))
+        ([[1, 2], [3]], [[1, 2]])
+        >>> list(builder.shuffle(42).num_workers(2).set_device(burn.Device.flex()).build(InMemDataset([1, 2, 3])))
         [[1, 2], [3]]
     """
 
@@ -53,13 +55,20 @@ class DataLoaderBuilder(Generic[I, O]):
     def batch_size(self, batch_size: int) -> DataLoaderBuilder[I, O]:
         """Number of items in a batch (1 by default).
 
+        Args:
+            batch_size: at least 1.
+
         Raises:
             ArgumentError: if it is not positive.
         """
         return self._with(_batch_size=integer("batch_size", "batch_size", batch_size, 1))
 
     def drop_last(self, drop_last: bool = True) -> DataLoaderBuilder[I, O]:
-        """Leave out a last batch with fewer items (not in Burn)."""
+        """Leave out a last batch with fewer items (not in Burn).
+
+        Args:
+            drop_last: whether to.
+        """
         return self._with(_drop_last=instance("drop_last", "drop_last", drop_last, bool))
 
     def shuffle(self, seed: int | None = None) -> DataLoaderBuilder[I, O]:
@@ -79,6 +88,9 @@ class DataLoaderBuilder(Generic[I, O]):
     def num_workers(self, num_workers: int) -> DataLoaderBuilder[I, O]:
         """Number of threads that make batches; 0, the default, makes them in the calling thread.
 
+        Args:
+            num_workers: at least 0.
+
         Raises:
             ArgumentError: if it is negative.
         """
@@ -90,6 +102,9 @@ class DataLoaderBuilder(Generic[I, O]):
 
     def build(self, dataset: Dataset[I]) -> DataLoader[O]:
         """Loader of the items of `dataset`.
+
+        Args:
+            dataset: the items.
 
         Raises:
             ArgumentTypeError: if `dataset` is not a `Dataset`.

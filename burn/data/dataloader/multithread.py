@@ -42,6 +42,12 @@ class MultiThreadDataLoader(BatchDataLoader[O]):
 
     Raises:
         ArgumentError: if `num_threads` is not positive.
+
+    >>> from burn.data.dataset import InMemDataset
+    >>> from burn.data.dataloader import FixBatchStrategy
+    >>> device = burn.Device.flex()
+    >>> list(MultiThreadDataLoader(FixBatchStrategy(2), InMemDataset("abc"), lambda items, device: "".join(items), 2, device))
+    ['ab', 'c']
     """
 
     def __init__(

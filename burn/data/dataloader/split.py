@@ -21,6 +21,15 @@ def split_dataloader(loader: DataLoader[O], devices: Sequence[Device]) -> list[D
     Args:
         loader: the loader to split.
         devices: a device for each part; none leaves the loader as it is.
+
+    Returns:
+        List of loaders.
+
+    >>> from burn.data.dataloader import DataLoaderBuilder
+    >>> from burn.data.dataset import InMemDataset
+    >>> loader = DataLoaderBuilder(lambda items, device: items).batch_size(2).build(InMemDataset("abcde"))
+    >>> [list(part) for part in split_dataloader(loader, [burn.Device.flex()] * 2)]
+    [[['a', 'b']], [['c', 'd'], ['e']]]
     """
     devices = [check_device("split_dataloader", device) for device in devices]
     if not devices:

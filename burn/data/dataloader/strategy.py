@@ -31,7 +31,11 @@ class BatchStrategy(ABC, Generic[I]):
 
     @abstractmethod
     def add(self, item: I) -> None:
-        """Take one more item."""
+        """Take one more item.
+
+        Args:
+            item: the item.
+        """
 
     @abstractmethod
     def batch(self, force: bool) -> list[I] | None:
@@ -46,7 +50,11 @@ class BatchStrategy(ABC, Generic[I]):
         """A fresh collector with the same rule and no items."""
 
     def batch_size(self) -> int | None:
-        """Number of items in a batch where it is fixed."""
+        """Number of items in a batch where it is fixed.
+
+        >>> FixBatchStrategy(2).batch_size()
+        2
+        """
         return None
 
 
@@ -88,6 +96,13 @@ class FixBatchStrategy(BatchStrategy[I]):
         return self._batch_size
 
     def bounds(self, size: int) -> list[tuple[int, int]]:
-        """First item and end of every batch of a data set of `size` items."""
+        """First item and end of every batch of a data set of `size` items.
+
+        Args:
+            size: number of items.
+
+        >>> FixBatchStrategy(2).bounds(5), FixBatchStrategy(2, drop_last=True).bounds(5)
+        ([(0, 2), (2, 4), (4, 5)], [(0, 2), (2, 4)])
+        """
         last = size - size % self._batch_size if self._drop_last else size
         return [(start, min(start + self._batch_size, size)) for start in range(0, last, self._batch_size)]

@@ -25,13 +25,17 @@ class Dataset(ABC, Generic[T]):
         ...         return self.check_index(index) ** 2
         ...     def __len__(self) -> int:
         ...         return 4
-        >>> list(Squares())
-        [0, 1, 4, 9]
+        >>> squares = Squares()
+        >>> list(squares.iter()), squares[-1], squares.get_many([3, 0]), squares.is_empty(), squares.window(1, 2)
+        ([0, 1, 4, 9], 9, [9, 0], False, [1, 4])
     """
 
     @abstractmethod
     def get(self, index: int) -> T:
         """Item at `index`, counted from 0.
+
+        Args:
+            index: the position.
 
         Raises:
             IndexError: if `index` is negative or not below `len(self)`.
@@ -43,6 +47,9 @@ class Dataset(ABC, Generic[T]):
 
     def get_many(self, indexes: Sequence[int]) -> list[T]:
         """Items at `indexes`, in the order asked; an index may come more than once.
+
+        Args:
+            indexes: the positions.
 
         Raises:
             IndexError: if an index is outside the data set.
@@ -81,6 +88,10 @@ class Dataset(ABC, Generic[T]):
     def window(self, current: int, size: int) -> list[T] | None:
         """Items `current` to `current + size - 1`, or None where they would pass the end.
 
+        Args:
+            current: the first position.
+            size: number of items, at least 1.
+
         Raises:
             ArgumentError: if `size` is not positive.
         """
@@ -90,6 +101,9 @@ class Dataset(ABC, Generic[T]):
 
     def windows(self, size: int) -> Iterator[list[T]]:
         """Iterator over all overlapping windows of `size` items, one step apart.
+
+        Args:
+            size: number of items, at least 1.
 
         Example:
             >>> from burn.data.dataset import InMemDataset
@@ -101,6 +115,9 @@ class Dataset(ABC, Generic[T]):
 
     def check_index(self, index: int) -> int:
         """Return `index`, after checking that it lies in `[0, len(self))`.
+
+        Args:
+            index: the position.
 
         Raises:
             OutOfBoundsError: if it does not, naming the data set and its size.
@@ -123,6 +140,10 @@ class DatasetIterator(Iterator[T]):
 
     Args:
         dataset: the data set to walk.
+
+    >>> from burn.data.dataset import InMemDataset
+    >>> list(DatasetIterator(InMemDataset("ab")))
+    ['a', 'b']
     """
 
     def __init__(self, dataset: Dataset[T]) -> None:

@@ -37,8 +37,15 @@ class InMemDataset(Dataset[T]):
     def from_dataset(cls, dataset: Dataset[T]) -> InMemDataset[T]:
         """Data set with every item of another one, read now.
 
+        Args:
+            dataset: the other one.
+
         Raises:
             Exception: whatever an item raised, with a note that names its index.
+
+        >>> from burn.data.dataset import PartialDataset
+        >>> list(InMemDataset.from_dataset(PartialDataset(InMemDataset("abc"), 1, 3)))
+        ['b', 'c']
         """
         return cls(source("from_dataset", dataset).get_many(range(size_of(dataset))))
 
@@ -54,6 +61,12 @@ class InMemDataset(Dataset[T]):
         Raises:
             OSError: if the file cannot be opened.
             DatasetError: if a line is not JSON or lacks a field; the message names file and line.
+
+        >>> with open("rows.json", "w") as file:
+        ...     print('{"x": 1}', file=file)
+        ...     print('{"x": 2}', file=file)
+        >>> list(InMemDataset.from_json_rows("rows.json"))
+        [{'x': 1}, {'x': 2}]
         """
         decoder = RowDecoder(item) if item is not None else None
         items = []
@@ -90,6 +103,12 @@ class InMemDataset(Dataset[T]):
         Raises:
             OSError: if the file cannot be opened.
             DatasetError: if a row cannot be decoded; the message names file and line.
+
+        >>> with open("rows.csv", "w") as file:
+        ...     print("x,y", file=file)
+        ...     print("1,2", file=file)
+        >>> list(InMemDataset.from_csv("rows.csv"))
+        [{'x': '1', 'y': '2'}]
         """
         decoder = RowDecoder(item) if item is not None else None
         items: list[Any] = []

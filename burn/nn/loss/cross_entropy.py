@@ -36,6 +36,9 @@ class CrossEntropyLossConfig(Config):
     def init(self, device=None) -> "CrossEntropyLoss":
         """The loss, its weights on a device (the default one if None).
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a smoothing outside [0, 1], or a weight that is not positive.
         """
@@ -56,6 +59,10 @@ class CrossEntropyLoss(Module):
     With weights, each row counts as much as the weight of its target, in the sum and in the divisor. Rows whose
     target is a pad token leave both; if no row remains the result is NaN. With smoothing ``a`` the target is
     ``(1 - a)`` on its class plus ``a / classes`` on every class.
+
+    >>> loss = CrossEntropyLossConfig().with_pad_tokens([-1]).init()
+    >>> loss.forward(Tensor([[0.0, 0.0], [1.0, 2.0]]), Tensor([0, -1])).tolist()
+    [0.6931...]
     """
 
     pad_tokens: list[int] | None

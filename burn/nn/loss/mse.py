@@ -10,8 +10,10 @@ from .reduction import Reduction, reduce
 class MseLoss(Module):
     """``(logits - targets)²``. Mirrors `burn::nn::loss::MseLoss`.
 
-    >>> MseLoss()
-    MseLoss
+    >>> from burn.nn.loss import Reduction
+    >>> x, y = Tensor([1.0, 2.0]), Tensor([1.0, 5.0])
+    >>> MseLoss().forward(x, y, Reduction.Sum).tolist(), MseLoss().forward_no_reduction(x, y).tolist()
+    ([9.0], [0.0, 9.0])
     """
 
     def forward(self, logits: Tensor, targets: Tensor, reduction: Reduction) -> Tensor:
@@ -22,6 +24,11 @@ class MseLoss(Module):
         - logits: any shape
         - targets: the same shape; nothing is broadcast
         - output: [1]
+
+        Args:
+            logits: Float tensor of any shape.
+            targets: tensor of the same shape and dtype.
+            reduction: a `Reduction`.
         """
         return reduce("MseLoss", self.forward_no_reduction(logits, targets), reduction)
 

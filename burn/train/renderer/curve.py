@@ -25,6 +25,7 @@ class CurvePlot:
         ...     plot.add(1 / (1 + step))
         >>> "loss" in plot.text()
         True
+        >>> plot.show()  # doctest: +SKIP
     """
 
     def __init__(self, title: str, width: int = 80, height: int = 15) -> None:
@@ -37,7 +38,11 @@ class CurvePlot:
         self._size = width, height
 
     def add(self, value: float) -> None:
-        """Append the value of the next step."""
+        """Append the value of the next step.
+
+        Args:
+            value: the value.
+        """
         self.values.append(float(value))
 
     def text(self) -> str:
@@ -45,7 +50,11 @@ class CurvePlot:
         return _draw(self.values, self.title, *self._size) if self.values else ""
 
     def show(self, file: TextIO | None = None) -> None:
-        """Print the picture (to standard output by default)."""
+        """Print the picture (to standard output by default).
+
+        Args:
+            file: where to; standard output if None.
+        """
         print(self.text(), file=file or sys.stdout)
 
 

@@ -43,7 +43,12 @@ class ProgressBar:
         return {name: value / max(self.items, 1) for name, value in self._sums.items()}
 
     def update(self, items: int, **metrics: float) -> None:
-        """Count `items` more, over which each of `metrics` is a mean."""
+        """Count `items` more, over which each of `metrics` is a mean.
+
+        Args:
+            items: number of items.
+            metrics: means over these items, by name.
+        """
         self.items += items
         for name, value in metrics.items():
             self._sums[name] = self._sums.get(name, 0.0) + float(value) * items

@@ -14,11 +14,22 @@ O = TypeVar("O")  # noqa: E741
 
 
 class Mapper(ABC, Generic[I, O]):
-    """Function from one item to another (Burn: `Mapper`); a plain callable serves as well."""
+    """Function from one item to another (Burn: `Mapper`); a plain callable serves as well.
+
+    >>> class Double(Mapper[int, int]):
+    ...     def map(self, item):
+    ...         return 2 * item
+    >>> Double()(3)
+    6
+    """
 
     @abstractmethod
     def map(self, item: I) -> O:
-        """The mapped item."""
+        """The mapped item.
+
+        Args:
+            item: the item.
+        """
 
     def __call__(self, item: I) -> O:
         return self.map(item)

@@ -15,6 +15,11 @@ class RngSource:
 
     Variants: `RngSource.Default` (the operating system), `RngSource.Seed(seed)`, `RngSource.Rng(generator)`. An int
     stands for a seed, a generator for itself: it advances by the draw of the seed of a new one.
+
+    >>> RngSource.Default, RngSource.Seed(42)
+    (RngSource.Default, RngSource.Seed(42))
+    >>> RngSource.resolve(42).uniform(10) == RngSource.resolve(RngSource.Seed(42)).uniform(10)
+    True
     """
 
     Default: ClassVar[RngSource]
@@ -23,7 +28,11 @@ class RngSource:
 
     @staticmethod
     def resolve(source: RngSource | StdRng | int) -> StdRng:
-        """The generator that a source stands for."""
+        """The generator that a source stands for.
+
+        Args:
+            source: a RngSource, a generator or a seed.
+        """
         if isinstance(source, StdRng):
             return source.fork()
         if isinstance(source, int) and not isinstance(source, bool):
@@ -76,6 +85,9 @@ class SizeConfig:
 
     Variants: `SizeConfig.Default` (as many as the source), `SizeConfig.Ratio(ratio)` of the source, and
     `SizeConfig.Fixed(size)`. A float stands for a ratio, an int for a fixed size.
+
+    >>> SizeConfig.of(5), SizeConfig.of(0.5).resolve(9), SizeConfig.Default.resolve(9)
+    (SizeConfig.Fixed(5), 4, 9)
     """
 
     Default: ClassVar[SizeConfig]
@@ -84,13 +96,21 @@ class SizeConfig:
 
     @staticmethod
     def of(size: SizeConfig | int | float) -> SizeConfig:
-        """The variant that a value stands for."""
+        """The variant that a value stands for.
+
+        Args:
+            size: a SizeConfig, an int or a float.
+        """
         if isinstance(size, SizeConfig):
             return size
         return _Ratio(size) if isinstance(size, float) else _Fixed(size)
 
     def resolve(self, source_size: int) -> int:
-        """Number of items for a source of `source_size` items."""
+        """Number of items for a source of `source_size` items.
+
+        Args:
+            source_size: number of items of the source.
+        """
         return source_size
 
     def __repr__(self) -> str:

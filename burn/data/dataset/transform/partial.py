@@ -46,8 +46,16 @@ class PartialDataset(Dataset[T]):
     def split(cls, dataset: Dataset[T], num: int) -> list[PartialDataset[T]]:
         """`num` contiguous parts of equal length; the last one also takes the rest.
 
+        Args:
+            dataset: the data set to view.
+            num: number of parts, at least 1.
+
         Raises:
             ArgumentError: if `num` is not positive.
+
+        >>> from burn.data.dataset import InMemDataset
+        >>> [list(part) for part in PartialDataset.split(InMemDataset("abcde"), 2)]
+        [['a', 'b'], ['c', 'd', 'e']]
         """
         bounds = split_bounds(size_of(source("split", dataset)), num)
         return [cls(dataset, start, end) for start, end in bounds]
@@ -56,8 +64,17 @@ class PartialDataset(Dataset[T]):
     def split_chunks(cls, dataset: Dataset[T], num: int, batch_size: int) -> list[PartialDataset[T]]:
         """At most `num` contiguous parts, cut where batches of `batch_size` end.
 
+        Args:
+            dataset: the data set to view.
+            num: number of parts, at least 1.
+            batch_size: number of items in a batch.
+
         Raises:
             ArgumentError: if `num` or `batch_size` is not positive.
+
+        >>> from burn.data.dataset import InMemDataset
+        >>> [list(part) for part in PartialDataset.split_chunks(InMemDataset("abcde"), 2, 2)]
+        [['a', 'b', 'c', 'd'], ['e']]
         """
         num, batch_size = integer("split_chunks", "num", num, 1), integer("split_chunks", "batch_size", batch_size, 1)
         size = size_of(source("split_chunks", dataset))

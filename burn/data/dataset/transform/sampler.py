@@ -22,6 +22,11 @@ class SamplerDatasetOptions:
         replace_samples: whether an item may come again before all others came.
         size_config: number of items; as many as the source by default.
         rng_source: where randomness comes from; the operating system by default.
+
+    >>> SamplerDatasetOptions().without_replacement().with_size(0.5).with_seed(42)
+    SamplerDatasetOptions(replace_samples=False, size_config=SizeConfig.Ratio(0.5), rng_source=RngSource.Seed(42))
+    >>> SamplerDatasetOptions().with_fixed_size(3).with_replacement().with_system_rng().with_source_size()
+    SamplerDatasetOptions(replace_samples=True, size_config=SizeConfig.Default, rng_source=RngSource.Default)
     """
 
     replace_samples: bool = True
@@ -108,16 +113,40 @@ class SamplerDataset(Dataset[T]):
 
     @classmethod
     def with_replacement(cls, dataset: Dataset[T], size: int) -> SamplerDataset[T]:
-        """`size` independent draws."""
+        """`size` independent draws.
+
+        Args:
+            dataset: the source.
+            size: number of draws.
+
+        >>> from burn.data.dataset import InMemDataset
+        >>> sampler = SamplerDataset.with_replacement(InMemDataset("abc"), 5)
+        >>> len(sampler), sampler.is_with_replacement()
+        (5, True)
+        """
         return cls(dataset, SamplerDatasetOptions().with_fixed_size(size))
 
     @classmethod
     def without_replacement(cls, dataset: Dataset[T], size: int) -> SamplerDataset[T]:
-        """`size` draws that use up the source before an item comes again."""
+        """`size` draws that use up the source before an item comes again.
+
+        Args:
+            dataset: the source.
+            size: number of draws.
+
+        >>> from burn.data.dataset import InMemDataset
+        >>> sorted(SamplerDataset.without_replacement(InMemDataset("abc"), 3))
+        ['a', 'b', 'c']
+        """
         return cls(dataset, SamplerDatasetOptions().without_replacement().with_fixed_size(size))
 
     def is_with_replacement(self) -> bool:
-        """Whether an item may come again before all others came."""
+        """Whether an item may come again before all others came.
+
+        >>> from burn.data.dataset import InMemDataset
+        >>> SamplerDataset.without_replacement(InMemDataset("abc"), 3).is_with_replacement()
+        False
+        """
         return self._replace
 
     def get(self, index: int) -> T:

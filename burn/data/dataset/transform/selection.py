@@ -26,8 +26,17 @@ class SelectionDataset(Dataset[T]):
 
     Example:
         >>> from burn.data.dataset import InMemDataset
-        >>> list(SelectionDataset.from_indices_checked(InMemDataset("abc"), [2, 0, 2]))
+        >>> letters = InMemDataset("abcd")
+        >>> list(SelectionDataset.from_indices_checked(letters, [2, 0, 2]))
         ['c', 'a', 'c']
+        >>> SelectionDataset.from_indices_unchecked(letters, [1]).get(0)
+        'b'
+        >>> everything = SelectionDataset.new_select_all(letters)
+        >>> list(everything.slice(1, 3)), [list(part) for part in everything.split(2)]
+        (['b', 'c'], [['a', 'b'], ['c', 'd']])
+        >>> everything.shuffle(42)
+        >>> list(everything) == list(SelectionDataset.new_shuffled(letters, 42))
+        True
     """
 
     def __init__(self, wrapped: Dataset[T], indices: Sequence[int]) -> None:
@@ -40,6 +49,10 @@ class SelectionDataset(Dataset[T]):
     @classmethod
     def from_indices_checked(cls, dataset: Dataset[T], indices: Sequence[int]) -> SelectionDataset[T]:
         """View through `indices`.
+
+        Args:
+            dataset: the data set to view.
+            indices: for each item of the view, its index in the data set.
 
         Raises:
             OutOfBoundsError: naming the first index outside the data set.
@@ -54,27 +67,49 @@ class SelectionDataset(Dataset[T]):
 
     @classmethod
     def from_indices_unchecked(cls, dataset: Dataset[T], indices: Sequence[int]) -> SelectionDataset[T]:
-        """View through `indices`, which are checked when an item is read."""
+        """View through `indices`, which are checked when an item is read.
+
+        Args:
+            dataset: the data set to view.
+            indices: for each item of the view, its index in the data set.
+        """
         return cls(dataset, indices)
 
     @classmethod
     def new_select_all(cls, dataset: Dataset[T]) -> SelectionDataset[T]:
-        """View of all items in order."""
+        """View of all items in order.
+
+        Args:
+            dataset: the data set to view.
+        """
         return cls(dataset, range(size_of(source("SelectionDataset", dataset))))
 
     @classmethod
     def new_shuffled(cls, dataset: Dataset[T], rng_source: RngSource | int = RngSource.Default) -> SelectionDataset[T]:
-        """View of all items in a random order, fixed now."""
+        """View of all items in a random order, fixed now.
+
+        Args:
+            dataset: the data set to view.
+            rng_source: a `RngSource`, a seed or a generator.
+        """
         selection = cls.new_select_all(dataset)
         selection.shuffle(rng_source)
         return selection
 
     def shuffle(self, rng_source: RngSource | StdRng | int = RngSource.Default) -> None:
-        """Shuffle the present indices in place."""
+        """Shuffle the present indices in place.
+
+        Args:
+            rng_source: a `RngSource`, a seed or a generator.
+        """
         RngSource.resolve(rng_source).shuffle(self.indices)
 
     def slice(self, start: int, end: int) -> SelectionDataset[T]:
         """View of the items `start` to `end - 1` of this one; later shuffles of either leave the other as it is.
+
+        Args:
+            start: first item.
+            end: position after the last item.
 
         Raises:
             OutOfBoundsError: unless `0 <= start <= end <= len(self)`.
@@ -85,7 +120,11 @@ class SelectionDataset(Dataset[T]):
         return SelectionDataset(self.wrapped, self.indices[start:end])
 
     def split(self, num: int) -> list[SelectionDataset[T]]:
-        """`num` contiguous parts of equal length; the last one also takes the rest."""
+        """`num` contiguous parts of equal length; the last one also takes the rest.
+
+        Args:
+            num: number of parts, at least 1.
+        """
         return [self.slice(start, end) for start, end in split_bounds(len(self), num)]
 
     def get(self, index: int) -> T:
