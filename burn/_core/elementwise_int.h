@@ -35,8 +35,8 @@ UINT_TYPES(MAKE_BY_WIDTH)
     static int64_t name(const elt_span *s) { \
         const T *b = s->in[1]; \
         int64_t n = s->step[1] ? s->n : 1; \
-        int any = 0; \
-        for (int64_t i = 0; i < n; i++) { T y = b[i]; any |= FAILS; } \
+        T any = 0; /* no wider than what it is made from: more of it fits in a vector */ \
+        for (int64_t i = 0; i < n; i++) { T y = b[i]; any |= (T)FAILS; } \
         if (!any) return -1; \
         for (int64_t i = 0;; i++) { T y = b[i]; if (FAILS) return i; } \
     }
@@ -79,6 +79,23 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
         if (k & 1) r *= x;
     return r;
 }
+/* Processors shift vectors of bytes and words by one amount only: those go by the bits of the amount. */
+#define SHIFT_LARGE(x, y, top, SHIFT) ((x) SHIFT ((y) & (top)))
+#define SHIFT_SMALL(x, y, top, SHIFT) ({ \
+    __typeof__(x) v_ = x; \
+    const __typeof__(x) by_ = (__typeof__(x))(y); \
+    v_ = by_ & 1 ? (__typeof__(x))(v_ SHIFT 1) : v_; \
+    v_ = by_ & 2 ? (__typeof__(x))(v_ SHIFT 2) : v_; \
+    v_ = by_ & 4 ? (__typeof__(x))(v_ SHIFT 4) : v_; \
+    (top) == 15 && (by_ & 8) ? (__typeof__(x))(v_ SHIFT 8) : v_; })
+#define SHIFT_u8 SHIFT_SMALL
+#define SHIFT_i8 SHIFT_SMALL
+#define SHIFT_u16 SHIFT_SMALL
+#define SHIFT_i16 SHIFT_SMALL
+#define SHIFT_u32 SHIFT_LARGE
+#define SHIFT_i32 SHIFT_LARGE
+#define SHIFT_u64 SHIFT_LARGE
+#define SHIFT_i64 SHIFT_LARGE
 #define MAKE_BY_TYPE(S, T, DT, W, U, SIGNED) \
     UNARY(l_abs_##S, T, U, SIGNED && x < 0 ? (U)(0u - (U)x) : (U)x) \
     UNARY(l_sign_##S, T, T, (x > 0) - (SIGNED && x < 0)) \
@@ -89,8 +106,8 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     BINARY(div_##S, T, T, DIV_##S(T, x, y)) \
     BINARY(remainder_##S, T, T, REM(S, T, x, y)) \
     BINARY(floordiv_##S, T, T, FLOORDIV(S, T, x, y)) \
-    BINARY(left_##S, U, U, y > TOP_BIT(T) ? 0 : (U)(x << (y & TOP_BIT(T)))) \
-    BINARY(right_##S, T, T, (U)y <= TOP_BIT(T) ? x >> (y & TOP_BIT(T)) : SIGNED && x < 0 ? -1 : 0) \
+    BINARY(left_##S, U, U, y > TOP_BIT(T) ? 0 : (U)SHIFT_##W(x, y, TOP_BIT(T), <<)) \
+    BINARY(right_##S, T, T, (U)y <= TOP_BIT(T) ? SHIFT_##S(x, y, TOP_BIT(T), >>) : SIGNED && x < 0 ? -1 : 0) \
     BINARY_SLOW(l_powi_##S, T, T, int_pow((uint64_t)x, (int64_t)y, SIGNED)) \
     static int l_div_##S(const elt_span *s) { CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) return div_##S(s); } \
     static int l_remainder_##S(const elt_span *s) { \
@@ -112,6 +129,12 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     static int l_clamp_##S(const elt_span *s) { \
         const T *a = s->in[0], *lo = s->in[1], *hi = s->in[2]; \
         T *o = s->out; \
+        if (!s->step[1] && !s->step[2]) { \
+            const T l = *lo, h = *hi; \
+            const int64_t n = s->n; \
+            IVDEP for (int64_t i = 0; i < n; i++) { T x = a[i] < l ? l : a[i]; o[i] = x > h ? h : x; } \
+            return BURN_OK; \
+        } \
         IVDEP for (int64_t i = 0; i < s->n; i++) { \
             T x = a[i * s->step[0]], l = lo[i * s->step[1]], h = hi[i * s->step[2]]; \
             x = x < l ? l : x; \

@@ -63,64 +63,82 @@ GEMM_INLINE void FN(finish)(const FN(job) *g, int64_t j, T sum)
     g->c[j] = g->act && (TS)sum < 0 ? 0 : sum;
 }
 
-/* b by rows: a strip of columns stays in L1 while rows are added, eight at a time: less traffic and less rounding. */
+/* b by rows: a strip of columns stays in L1 while rows are added, eight at a time: less traffic and less rounding. Half
+   floats are widened into L1 first. */
 static void FN(strip)(void *ctx, int64_t part)
 {
     const FN(job) *g = ctx;
-    const int64_t j0 = part * FN(STRIP), w = gemm_min(g->n - j0, FN(STRIP)), rsb = g->rsb;
+    const int64_t j0 = part * FN(STRIP), w = gemm_min(g->n - j0, FN(STRIP)), step = g->half ? FN(STRIP) : g->rsb;
     const T *a = (const T *)g->a;
-    T sum[FN(STRIP)];
+    T sum[FN(STRIP)], wide[8 * FN(STRIP)];
     memset(sum, 0, w * sizeof(T));
-    int64_t k = 0;
-    for (; k + 8 <= g->k; k += 8) {
-        const T *b = FN(at_b)(g, k, j0);
+    for (int64_t k = 0; k < g->k; k += 8) {
+        const int64_t rows = gemm_min(g->k - k, 8);
+        const T *b = g->half ? wide : FN(at_b)(g, k, j0);
+        if (g->half) for (int64_t i = 0; i < rows; i++) g->source->widen(FN(at_b)(g, k + i, j0), 1, w, wide + i * step);
+        if (rows < 8) {
+            for (int64_t i = 0; i < rows; i++) {
+                const T s = a[(k + i) * g->csa];
+                for (int64_t j = 0; j < w; j++) sum[j] += s * b[i * step + j];
+            }
+            break;
+        }
         T s[8];
         for (int i = 0; i < 8; i++) s[i] = a[(k + i) * g->csa];
         int64_t j = 0;
         for (; j + VL <= w; j += VL) {
             VEC x = {0};
             GEMM_PRAGMA(GCC unroll 8)
-            for (int i = 0; i < 8; i++) x += SPLAT(s[i]) * LOAD(b + i * rsb + j);
+            for (int i = 0; i < 8; i++) x += SPLAT(s[i]) * LOAD(b + i * step + j);
             STORE(sum + j, LOAD(sum + j) + x);
         }
         for (; j < w; j++) {
             T x = 0;
-            for (int i = 0; i < 8; i++) x += s[i] * b[i * rsb + j];
+            for (int i = 0; i < 8; i++) x += s[i] * b[i * step + j];
             sum[j] += x;
         }
     }
-    for (; k < g->k; k++) {
-        const T *b = FN(at_b)(g, k, j0), s = a[k * g->csa];
-        for (int64_t j = 0; j < w; j++) sum[j] += s * b[j];
-    }
     for (int64_t j = 0; j < w; j++) FN(finish)(g, j0 + j, sum[j]);
+    FN(round)(g, 0, 1, j0, w);
 }
 
-/* b by columns: dot products, four at a time to share the loads of a. */
+/* b by columns: dot products, four at a time to share the loads of a; half floats by the piece. */
 static void FN(dots)(void *ctx, int64_t part)
 {
     const FN(job) *g = ctx;
     const int64_t panels = gemm_ceil(g->n, FN(DOTS));
     const gemm_split split = gemm_even(panels, g->parts);
     const T *a = (const T *)g->a;
+    T wide[FN(DOTS) * FN(STRIP)];
     for (int64_t p = gemm_start(split, part); p < gemm_start(split, part + 1); p++) {
-        const int64_t j0 = p * FN(DOTS), w = gemm_min(g->n - j0, FN(DOTS));
-        const T *b[FN(DOTS)];
-        for (int q = 0; q < FN(DOTS); q++) b[q] = FN(at_b)(g, 0, j0 + (q < w ? q : 0));
+        const int64_t j0 = p * FN(DOTS), w = gemm_min(g->n - j0, FN(DOTS)), piece = g->half ? FN(STRIP) : g->k;
         VEC s[FN(DOTS)][2] = {{{0}}};
-        int64_t k = 0;
-        for (; k + 2 * VL <= g->k; k += 2 * VL)
-            for (int h = 0; h < 2; h++) {
-                const VEC x = LOAD(a + k + h * VL);
-                for (int q = 0; q < FN(DOTS); q++) s[q][h] += x * LOAD(b[q] + k + h * VL);
+        T rest[FN(DOTS)] = {0};
+        for (int64_t k0 = 0; k0 < g->k; k0 += piece) {
+            const int64_t len = gemm_min(piece, g->k - k0);
+            const T *b[FN(DOTS)];
+            for (int q = 0; q < FN(DOTS); q++) {
+                b[q] = FN(at_b)(g, k0, j0 + (q < w ? q : 0));
+                if (!g->half) continue;
+                if (q < w) g->source->widen(b[q], 1, len, wide + q * FN(STRIP));
+                b[q] = wide + (q < w ? q : 0) * FN(STRIP);
             }
+            int64_t k = 0;
+            for (; k + 2 * VL <= len; k += 2 * VL)
+                for (int h = 0; h < 2; h++) {
+                    const VEC x = LOAD(a + k0 + k + h * VL);
+                    for (int q = 0; q < FN(DOTS); q++) s[q][h] += x * LOAD(b[q] + k + h * VL);
+                }
+            for (; k < len; k++) /* of the last piece only: the others are whole vectors */
+                for (int q = 0; q < FN(DOTS); q++) rest[q] += a[k0 + k] * b[q][k];
+        }
         for (int q = 0; q < w; q++) {
             const VEC v = s[q][0] + s[q][1];
             T sum = 0;
             for (int l = 0; l < VL; l++) sum += v[l];
-            for (int64_t p = k; p < g->k; p++) sum += a[p] * b[q][p];
-            FN(finish)(g, j0 + q, sum);
+            FN(finish)(g, j0 + q, sum + rest[q]);
         }
+        FN(round)(g, 0, 1, j0, w);
     }
 }
 
@@ -274,13 +292,13 @@ static int64_t FN(plan)(FN(job) *g, int threads)
     g->rows = gemm_even(g->m, g->mp);
     g->kc = g->k <= kc + kc / 4 ? g->k : (gemm_ceil(g->k, gemm_ceil(g->k, kc)) + 7) / 8 * 8;
     g->pa_size = g->pb_size = 0;
-    if (g->m == 1 && native && (g->csb == 1 || g->rsb == 1)) {
+    if (g->m == 1 && (g->csb == 1 || g->rsb == 1)) {
         g->way = FN(VECTOR);
         if (g->n * g->k < 32768 * 4 / TBYTES) g->threads = 1;
         if (g->csb == 1) g->parts = gemm_ceil(g->n, FN(STRIP));
         else g->parts = g->threads == 1 ? 1 : gemm_min(gemm_ceil(g->n, FN(DOTS)), 4 * g->threads);
-        if (g->csb != 1 && g->csa != 1) g->pa_size = g->k;
-        return g->pa_size;
+        if (!native || (g->csb != 1 && g->csa != 1)) g->pa_size = (g->k + 63) / 64 * 64;
+        return g->pa_size + (native ? 0 : g->n);
     }
     /* Rows of b a multiple of 4 KB apart would share one set of L1. */
     const int collide = g->rsb * TBYTES % 4096 == 0 && g->k > 8;
@@ -323,15 +341,12 @@ static void FN(execute)(FN(job) *g, T *scratch)
     if (g->half) g->c = g->pb + g->pb_size;
     switch (g->way) {
     case FN(VECTOR):
-        if (g->csb == 1) {
-            gemm_spread(FN(strip), g, g->parts, g->threads);
-            break;
-        }
         if (g->pa_size) {
-            for (int64_t k = 0; k < g->k; k++) g->pa[k] = *FN(at_a)(g, 0, k);
+            g->source->widen(g->a, g->csa, g->k, g->pa);
             g->a = (const char *)g->pa;
+            g->csa = 1;
         }
-        gemm_spread(FN(dots), g, g->parts, g->threads);
+        gemm_spread(g->csb == 1 ? FN(strip) : FN(dots), g, g->parts, g->threads);
         break;
     case FN(DIRECT):
         if (g->pb_size) g->source->pack_b(FN(at_b)(g, 0, g->n / NR * NR), g->rsb, 1, (int)(g->n % NR), g->k, g->pb);
@@ -424,7 +439,7 @@ GEMM_CALL int FN(product)(gemm_call *call, const FN(source) *source)
         return BURN_ERR_MEMORY;
     }
     if (bias_size) {
-        for (int64_t j = 0; j < g.n; j++) source->widen(call->bias, j * call->bias_stride, scratch + j);
+        source->widen(call->bias, call->bias_stride, g.n, scratch);
         g.bias = scratch;
     }
     w.scratch = scratch + bias_size;

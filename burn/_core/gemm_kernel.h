@@ -199,6 +199,6 @@ typedef struct {
     int64_t size;
     void (*pack_a)(const void *src, int64_t rs, int64_t cs, int rows, int64_t k, T *d);
     void (*pack_b)(const void *src, int64_t rs, int64_t cs, int w, int64_t k, T *d);
-    void (*widen)(const void *src, int64_t i, T *d);
+    void (*widen)(const void *src, int64_t step, int64_t n, T *d);
     void (*narrow)(const T *c, void *out, int64_t rows, int64_t cols, int64_t n);
 } FN(source);

@@ -83,7 +83,14 @@ GEMM_CALL void PACK(b)(const void *src, int64_t rs, int64_t cs, int w, int64_t k
     }
 }
 
-static void PACK(widen)(const void *src, int64_t i, T *d) { *d = READ1(((const S *)src)[i]); }
+/* n elements in a line */
+GEMM_CALL void PACK(widen)(const void *src, int64_t step, int64_t n, T *d)
+{
+    const S *s = src;
+    int64_t i = 0;
+    if (step == 1) for (; i + VL <= n; i += VL) STORE(d + i, READ(s + i));
+    for (; i < n; i++) d[i] = READ1(s[i * step]);
+}
 
 static const FN(source) PACK(source) = {sizeof(S), PACK(a), PACK(b), PACK(widen), NARROW};
 #undef S

@@ -108,11 +108,35 @@ static void plane_reverse(const plane *p) {
     }
 }
 
+/* every other one of 4 bytes, such as the parts of complex numbers; how many were taken. The last vector would read beyond
+   what is needed. */
+VINL int64_t every_other(const float *x, float *y, int64_t n, int stream) {
+#if VW == 16
+    const vi even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+#elif VW == 8
+    const vi even = {0, 2, 4, 6, 8, 10, 12, 14};
+#else
+    const vi even = {0, 2, 4, 6};
+#endif
+    int64_t c = 0;
+    for (; c + VW < n; c += VW) {
+        vf v = __builtin_shuffle(vf_load(x + 2 * c), vf_load(x + 2 * c + VW), even);
+        if (stream) vf_stream(y + c, v);
+        else vf_store(y + c, v);
+    }
+    return c;
+}
+
 static void plane_strided(const plane *p) {
     for (int64_t r = 0; r < p->rows; r++) {
         const char *x = p->x + r * p->x_row;
         char *y = p->y + r * p->y_row;
         int64_t x_col = p->x_col, y_col = p->y_col;
+        if (p->size == 4 && y_col == 4 && x_col == 8) {
+            int64_t c = every_other((const float *)x, (float *)y, p->cols, p->stream && ((uintptr_t)y & 63) == 0);
+            for (; c < p->cols; c++) memcpy(y + 4 * c, x + 8 * c, 4);
+            continue;
+        }
         BY_SIZE(
             if (y_col == p->size) for (int64_t c = 0; c < p->cols; c++) ((T *)y)[c] = *(const T *)(x + c * x_col);
             else for (int64_t c = 0; c < p->cols; c++) *(T *)(y + c * y_col) = *(const T *)(x + c * x_col);

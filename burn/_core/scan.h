@@ -92,6 +92,7 @@ typedef struct {
 typedef struct {
     void (*columns)(enum scan_op op, const void *x, void *y, int64_t w, scan_acc *acc, int fresh);
     void (*row)(enum scan_op op, const void *x, void *y, int64_t n, scan_acc *acc, int fresh, int stream, int reverse);
+    void (*total)(enum scan_op op, const void *x, int64_t n, scan_acc *acc);
 } scan_type;
 
 #define FN(name) name##_f64
@@ -175,7 +176,15 @@ typedef struct {
             narrow_##name(some, (uint16_t *)y + at, len); \
         } \
     } \
-    static const scan_type scan_##name = {columns_##name, row_##name};
+    static void total_##name(enum scan_op op, const void *x, int64_t n, scan_acc *acc) { \
+        float some[SPAN + VW] __attribute__((aligned(64))); \
+        for (int64_t i = 0; i < n; i += SPAN) { \
+            int64_t len = i64_min(SPAN, n - i); \
+            widen_##name((const uint16_t *)x + i, some, len); \
+            total_f32(op, some, len, acc); \
+        } \
+    } \
+    static const scan_type scan_##name = {columns_##name, row_##name, total_##name};
 HALF(f16)
 HALF(bf16)
 
@@ -208,6 +217,56 @@ static void scan_task(void *ctx, int64_t task) {
     }
 }
 
+/* ---- a long row in pieces: what each adds, then each with what those before it add. The pieces follow from the length
+   alone; a single thread takes them in turn, while they are in its cache. */
+#define LONG_PIECE 32768
+#define LONG_PIECES 1024
+
+typedef struct {
+    const scan_work *work;
+    const char *x;
+    char *y;
+    int64_t piece;
+    int apply; /* the second pass */
+    scan_acc acc[LONG_PIECES];
+} scan_long;
+
+static void scan_piece(void *ctx, int64_t p) {
+    scan_long *l = ctx;
+    const scan_job *j = &l->work->j;
+    int64_t from = p * l->piece, len = i64_min(l->piece, j->n - from), at = j->reverse ? j->n - from - len : from;
+    if (!l->apply) {
+        l->work->t->total(j->op, l->x + at * j->size, len, &l->acc[p]);
+        return;
+    }
+    l->work->t->row(j->op, l->x + at * j->size, l->y + at * j->size, len, &l->acc[p], 0, j->stream, j->reverse);
+    if (j->stream) v_fence();
+}
+
+static void scan_long_row(const scan_work *work, int64_t row, int floating) {
+    const scan_job *j = &work->j;
+    const int64_t piece = i64_max(LONG_PIECE, ceil_div(ceil_div(j->n, LONG_PIECES), 64) * 64), n = ceil_div(j->n, piece);
+    scan_long l = {.work = work, .x = j->x + row * j->n * j->size, .y = j->y + row * j->n * j->size, .piece = piece};
+    scan_acc neutral = {0}, sum;
+    if (floating) neutral.d = j->op == SCAN_SUM ? 0 : 1;
+    else neutral.u = j->op == SCAN_SUM ? 0 : 1;
+    for (int64_t p = 0; p < n; p++) l.acc[p] = neutral;
+    const int alone = rt->threads() == 1;
+    if (!alone) rt->run(scan_piece, &l, n);
+    sum = neutral;
+    for (int64_t p = 0; p < n; p++) {
+        l.apply = 0;
+        if (alone) scan_piece(&l, p);
+        const scan_acc here = l.acc[p];
+        l.acc[p] = sum;
+        if (floating) sum.d = j->op == SCAN_SUM ? sum.d + here.d : sum.d * here.d;
+        else sum.u = j->op == SCAN_SUM ? sum.u + here.u : sum.u * here.u;
+        l.apply = 1;
+        if (alone) scan_piece(&l, p);
+    }
+    if (!alone) rt->run(scan_piece, &l, n);
+}
+
 static int scan_run(enum scan_op op, int dtype, const void *x, void *y, int64_t outer, int64_t n, int64_t inner,
                     int64_t reverse) {
     scan_work work = {{.op = op, .size = DT_SIZE[dtype], .reverse = (int)reverse, .x = x, .y = y, .outer = outer, .n = n,
@@ -216,6 +275,10 @@ static int scan_run(enum scan_op op, int dtype, const void *x, void *y, int64_t 
     int64_t size = outer * n * inner;
     if (size == 0) return BURN_OK;
     j->stream = can_stream(y, size * j->size) && n * j->size % 64 == 0 && x != y;
+    if (inner == 1 && outer < 16 && n >= 4 * LONG_PIECE && op <= SCAN_PROD) {
+        for (int64_t row = 0; row < outer; row++) scan_long_row(&work, row, dtype <= DT_BF16);
+        return BURN_OK;
+    }
     j->group = i64_max(1, 16384 / n);
     j->tile = inner >= 4 * SPAN ? SPAN : i64_min(inner, TILE);
     j->tiles = ceil_div(inner, j->tile);

@@ -110,7 +110,21 @@ static void FN(row)(enum scan_op op, const void *from, void *to, int64_t n, scan
 #endif
 }
 
-static const scan_type FN(scan) = {FN(columns), FN(row)};
+/* acc with the sum or the product of n elements, in eight interleaved parts */
+static void FN(total)(enum scan_op op, const void *from, int64_t n, scan_acc *acc) {
+    const T *x = from;
+    const A start = op == SCAN_SUM ? 0 : 1;
+    A part[8], sum = (A)SUM(*acc);
+    int64_t i = 0;
+    for (int k = 0; k < 8; k++) part[k] = start;
+    if (op == SCAN_SUM) for (; i + 8 <= n; i += 8) for (int k = 0; k < 8; k++) part[k] += (A)x[i + k];
+    else for (; i + 8 <= n; i += 8) for (int k = 0; k < 8; k++) part[k] *= (A)x[i + k];
+    for (int k = 0; k < 8; k++) sum = op == SCAN_SUM ? sum + part[k] : sum * part[k];
+    for (; i < n; i++) sum = op == SCAN_SUM ? sum + (A)x[i] : sum * (A)x[i];
+    SUM(*acc) = sum;
+}
+
+static const scan_type FN(scan) = {FN(columns), FN(row), FN(total)};
 
 #undef EXTREME
 #undef HELD

@@ -125,3 +125,58 @@ def test_out_of_range_writes_nothing(index, wrong):
 def test_nothing_to_read_from():
     with pytest.raises(IndexError):
         tensor(np.zeros((1, 0), "f4")).gather(1, tensor([[0, 0]], DType.I64))
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("shape", [(40, 900, 1, 5000), (1, 500, 700, 600), (2, 3000, 40, 9000)], ids=str)
+def test_many_writes_are_exact_for_any_number_of_threads(shape, update, rng):
+    """Indices by the slab, columns and rows by the task."""
+    outer, n, inner, k = shape
+    x, values = rng.integers(1, 3, (outer, n, inner)), rng.integers(1, 3, (outer, k, inner))
+    idx = rng.integers(0, n, (outer, k, inner))
+    o, _, c = np.indices((outer, k, inner))
+    before = burn.get_num_threads()
+    for name, at, where in (("scatter", idx, idx), ("select_assign", idx[0, :, 0], idx[0, :, :1])):
+        want = x.astype(np.int64)
+        UPDATES[update].at(want, (o, np.broadcast_to(where, (outer, k, inner)), c), values)
+        try:
+            for count in (1, 3):
+                burn.set_num_threads(count)
+                for dtype in (DType.I32, DType.F32):
+                    got = getattr(tensor(x, dtype), name)(1, tensor(at, DType.I32), tensor(values, dtype), update)
+                    assert np.array_equal(got.numpy(), want.astype(dtype.numpy)), (name, dtype, count)
+        finally:
+            burn.set_num_threads(before)
+
+
+def test_extremes_keep_nan_of_either_side():
+    x, nan = np.array([1.0, np.nan, 3.0, -0.0], "f4"), np.nan
+    at, values = np.array([0, 1, 2, 2, 3], "i4"), np.array([nan, 5.0, 4.0, 2.0, 0.0], "f4")
+    for update, last in (("Max", 4.0), ("Min", 2.0)):
+        got = tensor(x).scatter(0, tensor(at, DType.I32), tensor(values), update).numpy()
+        np.testing.assert_array_equal(got, [nan, nan, last, 0.0])
+        assert np.signbit(got[3])  # equal: the one that was there
+
+
+def test_a_late_index_outside_is_named(rng):
+    idx = rng.integers(0, 50, (3, 30_000))
+    idx[2, 29_000] = 50
+    for t, dim in ((idx, 1), (np.ascontiguousarray(idx.T), 0)):
+        target = tensor(np.zeros(t.shape))
+        with pytest.raises(IndexError, match=rf"0..49.*got 50 at flat position {np.flatnonzero(t == 50)[0]}"):
+            target.narrow(dim, 0, 50).scatter(dim, tensor(t, DType.I64), target, "Add")
+
+
+@pytest.mark.parametrize("shape", [(70_003,), (300, 333), (7, 1, 90, 41), (5, 0, 3)], ids=str)
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_where_a_mask_is_true(share, shape, rng):
+    mask = rng.random(shape) < share
+    values = rng.standard_normal(shape).astype("f4")
+    for dtype in (DType.Bool, DType.BoolU32):
+        t = Tensor.from_data(mask, Device.flex()).cast(dtype)
+        assert np.array_equal(t.argwhere().numpy(), np.argwhere(mask))
+        assert np.array_equal(tensor(values).mask_select(t).numpy(), values[mask])
+        found = t.nonzero()
+        assert len(found) == (mask.ndim if mask.any() else 0)
+        for have, want in zip(found, np.nonzero(mask), strict=False):
+            assert np.array_equal(have.numpy(), want)

@@ -212,3 +212,46 @@ def test_adam_step(dtype, shape, device):
     for have, expected in zip(ops.adam_step(*tensors, floats), (want, want_m, want_v), strict=True):
         assert_close(array(have), expected, slack=4)
     np.testing.assert_array_equal(array(tensors[1]), grad)
+
+
+def test_large_results(flex):
+    """Results of 2 MB and more are written around the caches, block by block; a ragged end is not."""
+    rng, n = np.random.default_rng(9), (1 << 21) + 37
+    a, b = (rng.integers(-100, 100, n).astype("i4") for _ in range(2))
+    s, mask = rng.integers(0, 40, n).astype("i4"), rng.random(n) < 0.5
+    x, y, by, m = tensor(a, flex), tensor(b, flex), tensor(s, flex), tensor(mask, flex)
+    for have, want in (
+        (x * y, a * b),
+        (x ^ y, a ^ b),
+        (x * 3, a * 3),
+        (-x, -a),
+        (x.abs(), np.abs(a)),
+        (x < y, a < b),
+        (x == 7, a == 7),
+        (x >> by, a >> np.minimum(s, 31)),
+        (x.clamp(-5, 60), np.clip(a, -5, 60)),
+        (x.mask_where(m, y), np.where(mask, b, a)),
+        (m & (x < y), mask & (a < b)),
+        (~m, ~mask),
+    ):
+        np.testing.assert_array_equal(array(have), want)
+    small, more = a.astype("i1"), np.abs(b).astype("u1")
+    np.testing.assert_array_equal(array(tensor(small, flex) + tensor(small, flex)), small + small)
+    amounts = rng.integers(0, 8, n).astype("u1")
+    np.testing.assert_array_equal(array(tensor(more, flex) << tensor(amounts, flex)), more << amounts)
+    np.testing.assert_array_equal(
+        array(tensor(small, flex) >> tensor(amounts.view("i1"), flex)), small >> amounts.view("i1")
+    )
+    b[b == 0] = 1
+    b[n - 5] = 0
+    with pytest.raises(ZeroDivisionError, match=f"flat position {n - 5};"):
+        x.div(tensor(b, flex))
+    halves = rng.normal(0, 3, n).astype("f2")
+    h = tensor(halves, flex)
+    np.testing.assert_array_equal(array(h * h), (halves.astype("f4") ** 2).astype("f2"))
+    np.testing.assert_array_equal(array(h < 0.5), halves < 0.5)
+    brain = h.cast("bf16")
+    np.testing.assert_array_equal(array((-brain).cast("f32")), -array(brain.cast("f32")))
+    np.testing.assert_array_equal(array(brain.is_nan()), np.zeros(n, bool))
+    wide = rng.normal(0, 3, 1 << 18)
+    np.testing.assert_allclose(array(tensor(wide, flex).exp()), np.exp(wide), 1e-14)

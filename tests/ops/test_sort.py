@@ -97,6 +97,31 @@ def test_long_rows(dtype, count, flex):
     np.testing.assert_array_equal(array(middle), ordered(True, 40_000)(widened(x), 1)[1])
 
 
+@pytest.mark.parametrize("dtype", [np.dtype(t) for t in ("f4", "f8", "f2", "i4", "u1")], ids=str)
+def test_one_long_running_sum(dtype, flex):
+    """A row that is scanned in pieces: the same bits for any number of threads, either way, and exact for integers."""
+    rng, n = np.random.default_rng(6), 150_003
+    x = rng.integers(-5, 6, (2, n)) if dtype.kind != "u" else rng.integers(0, 9, (2, n))
+    x = (x / 8 if dtype.kind == "f" else x).astype(dtype)
+    factors = np.where(np.arange(2 * n).reshape(2, n) % 7 == 0, 2, 1)
+    factors = (
+        np.where(np.arange(2 * n).reshape(2, n) % 14 == 7, 0.5, factors) if dtype.kind == "f" else factors
+    ).astype(dtype)
+    results = []
+    for count in (1, 3):
+        with threads(count):
+            t = tensor(x, flex)
+            back = t.flip([1]).cumsum(1).flip([1])
+            results.append([array(t.cumsum(1)), array(back), array(tensor(factors, flex).cumprod(1))])
+    for one, many in zip(*results, strict=True):
+        assert_same_bits(one, many)
+    exact = np.cumsum(x, 1, dtype if dtype.kind != "f" else "f8").astype(dtype)
+    np.testing.assert_array_equal(results[0][0], exact)
+    np.testing.assert_array_equal(
+        results[0][2], np.cumprod(factors, 1, dtype if dtype.kind != "f" else "f8").astype(dtype)
+    )
+
+
 def test_gradients_of_ordered_values(device):
     x, g = np.array([[3.0, 1.0, 3.0, 2.0]]), np.array([[1.0, 10.0, 100.0, 1000.0]])
     for call, want in (
