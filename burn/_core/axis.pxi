@@ -1,9 +1,6 @@
 # Compiled paths of ops along one axis and of ops that read through indices, driven by the fields of their records. None:
 # what does not fit, for the bridge, which says why or does it another way.
 
-cdef int index_dtype_of[MAX_SLOTS]      # device slot -> its default Int dtype
-
-
 cdef inline bint small_int(object v, int64_t *out) noexcept:
     """Whether v is an int of 64 bits."""
     cdef int over = 0
@@ -40,7 +37,7 @@ cdef inline int result_dtype(Op op, TensorBase a) noexcept:
     cdef int dtype
     if op.out_dtype != INDEX_DTYPE:
         return a.dtype if op.out_dtype < 0 else op.out_dtype
-    dtype = index_dtype_of[a.dev]
+    dtype = default_dtypes[a.dev][1]
     return dtype if dtype == DT_I32 or dtype == DT_I64 else -1
 
 
@@ -60,7 +57,13 @@ cdef object axis_attrs(Op op, int axis, const int64_t *ints, bint flag):
 
 
 def along(Op op, x, dim=MISSING, bint flag=False, wanted=None):
-    """An op of one tensor along an axis, or over all elements where none is given; or None.
+    """An op of one tensor along an axis, as run_along has it."""
+    return run_along(op, x, dim, flag, wanted)
+
+
+cdef object run_along(Op op, object x, object dim, bint flag, object wanted):
+    """An op of one tensor along an axis, or over all elements where it is MISSING; or None.
+
 
     Kernels get outer, n, inner, flag; those of SHAPE_ROWS, which take the last axis and give `wanted` positions of it (all for
     None), get outer, n, flag, 0, wanted. An op of two results gives positions beside the values.
@@ -89,7 +92,7 @@ def along(Op op, x, dim=MISSING, bint flag=False, wanted=None):
     row = find_row(op, a.dev, a.dtype)
     dtype = result_dtype(op, a)
     if op.n_out > 1:
-        index = index_dtype_of[a.dev]
+        index = default_dtypes[a.dev][1]
     if row == NULL or dtype < 0 or (op.n_out > 1 and index != DT_I32 and index != DT_I64):
         return None
     fold_axis(a, axis, ints)

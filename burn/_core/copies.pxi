@@ -1,6 +1,40 @@
 # Compiled paths of ops that make new tensors: constants, ranges, and copies made of a few windows. None: what does not fit,
 # for the bridge, which says why or does it another way.
 
+cdef object device_type = None              # burn.Device
+cdef tuple kinds = (None, None, None)       # Float, Int, Bool
+cdef list settings_boxes = [None] * MAX_SLOTS   # device slot -> what fixes its settings
+cdef int default_dtypes[MAX_SLOTS][3]       # device slot -> its default dtypes
+
+
+def set_devices(type device, tuple three):
+    """The class of devices, and the kinds in their order."""
+    global device_type, kinds
+    device_type = device
+    kinds = three
+
+
+def set_defaults(int slot, box, int float_dtype, int int_dtype, int bool_dtype):
+    """The default dtypes of a device; box.fixed is set when a tensor follows them."""
+    settings_boxes[slot] = box
+    default_dtypes[slot][0] = float_dtype
+    default_dtypes[slot][1] = int_dtype
+    default_dtypes[slot][2] = bool_dtype
+
+
+cdef void copy_small(char *to, const int64_t *to_steps, const char *x, const int64_t *steps, const int64_t *dims, int n,
+                     int size) noexcept:
+    """A few elements of host memory, for which a kernel's preparations would cost more."""
+    cdef int64_t i
+    if n == 1 and to_steps[0] == 1 and steps[0] == 1:
+        memcpy(to, x, dims[0] * size)
+    elif n == 0:
+        memcpy(to, x, size)
+    else:
+        for i in range(dims[0]):
+            copy_small(to + i * to_steps[0] * size, to_steps + 1, x + i * steps[0] * size, steps + 1, dims + 1, n - 1, size)
+
+
 cdef int move(Op op, TensorBase out, int64_t to, const int64_t *to_steps, const int64_t *dims, int ndim, TensorBase x,
               int64_t at, const int64_t *steps) except -1:
     """Copies a window of x to one of out; both are given by the place of their first element and by strides."""
@@ -15,6 +49,9 @@ cdef int move(Op op, TensorBase out, int64_t to, const int64_t *to_steps, const 
         return 0
     bi.p = storage_ptr(x.st) + at * DT_SIZE[x.dtype]
     bo.p = storage_ptr(out.st) + to * DT_SIZE[x.dtype]
+    if bo.size <= 64 and memory_of[out.dev] == NULL and tracer is None:
+        copy_small(<char *>bo.p, to_steps, <char *>bi.p, steps, dims, ndim, DT_SIZE[x.dtype])
+        return 0
     bi.shape = bo.shape = dims
     bi.strides = steps
     bo.strides = to_steps
@@ -141,7 +178,7 @@ def roll(Op op, x, shifts, axes):
 
 
 cdef TensorBase filled_dims(Op op, const int64_t *dims, int n, int dtype, int dev, int ctx, object value):
-    cdef int64_t word = 0, whole, one = 1
+    cdef int64_t word = 0, whole, one = 1, i
     cdef double real
     cdef const burn_row *row
     cdef TensorBase out
@@ -155,6 +192,10 @@ cdef TensorBase filled_dims(Op op, const int64_t *dims, int n, int dtype, int de
     scalar_store(dtype, real, whole, &word)
     count_of(dims, n)
     out = tensor_empty(dims, n, dtype, dev, ctx)
+    if out.size <= 64 and memory_of[dev] == NULL and tracer is None:
+        for i in range(out.size):
+            memcpy(storage_ptr(out.st) + i * DT_SIZE[dtype], &word, DT_SIZE[dtype])
+        return out
     number_buf(&bi, &word, &one, dtype)
     fill_buf(&bo, out)
     args.n_in = 1
@@ -187,6 +228,20 @@ def fresh(shape, int dtype, int dev, int ctx):
         return None
     count_of(dims, n)
     return tensor_empty(dims, n, dtype, dev, ctx)
+
+
+def new_filled(Op op, shape, device, kind, value):
+    """A new tensor of one number on a Device, in its default dtype of a kind."""
+    cdef int64_t dims[8]
+    cdef int n = fresh_dims(shape, dims), slot, which
+    if n == 0 or type(device) is not device_type:
+        return None
+    slot = device._slot
+    which = 0 if kind is kinds[0] else (1 if kind is kinds[1] else (2 if kind is kinds[2] else 3))
+    if which == 3 or settings_boxes[slot] is None:
+        return None
+    settings_boxes[slot].fixed = True
+    return filled_dims(op, dims, n, default_dtypes[slot][which], slot, device._ctx, value)
 
 
 def filled_like(Op op, TensorBase x, value):

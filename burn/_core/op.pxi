@@ -138,6 +138,10 @@ cdef class Op:
         """The op on one tensor."""
         return unary(self, x)
 
+    def whole(self, x):
+        """A reduction of all elements, or None where the compiled path does not fit."""
+        return run_along(self, x, MISSING, False, None)
+
     def two(self, x, y):
         """The op on a tensor and a tensor or number."""
         return two(self, x, y)
@@ -550,11 +554,6 @@ def set_slot(str operator, Op op, dict by_kind=None):
     slot_ops[slot] = op
     for i in range(3):
         slot_kinds[3 * slot + i] = op if by_kind is None else by_kind.get(1 << i, op)
-
-
-def set_index_dtype(int slot, int dtype):
-    """The dtype of positions that ops find on a device: its default Int dtype."""
-    index_dtype_of[slot] = dtype
 
 
 def set_core_ops(Op copy, Op fill, Op add):

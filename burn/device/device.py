@@ -10,7 +10,7 @@ from burn.backend.cuda import FIRST_SLOT as FIRST_GPU
 from burn.device.listing import Devices, DeviceType
 from burn.device.settings import DeviceConfig, DeviceSettings, SettingsBox
 from burn.errors import ArgumentError, AutodiffError, DeviceError
-from burn.tensor.dtype import DType
+from burn.tensor.dtype import Bool, DType, Float, Int
 
 __all__ = ["Device", "GradientCheckpointingStrategy"]
 
@@ -412,3 +412,6 @@ class Device:
 
     def __reduce__(self):
         return (Device, (self._slot, self._ctx))
+
+
+core.set_devices(Device, (Float, Int, Bool))

@@ -109,7 +109,11 @@ class SettingsBox:
 
     def __init__(self, slot, defaults):
         self.slot, self.value, self.defaults, self.lock, self.fixed = slot, defaults, defaults, threading.Lock(), False
-        core.set_index_dtype(slot, defaults.int_dtype.code)
+        self._tell()
+
+    def _tell(self):
+        """The core makes tensors in these dtypes."""
+        core.set_defaults(self.slot, self, *(dtype.code for dtype in dataclasses.astuple(self.value)))
 
     def configure(self, device, config):
         """Fixes the settings, once."""
@@ -128,4 +132,4 @@ class SettingsBox:
                     "tensor (or an earlier configure) locks them: configure before creating tensors, or pass a dtype"
                 )
             self.value, self.fixed = DeviceSettings(*wanted), True
-            core.set_index_dtype(self.slot, self.value.int_dtype.code)
+            self._tell()

@@ -391,7 +391,11 @@ class CreationMethods:
 
 
 def _full(op, shape, value, device, kind, dtype):
-    device, dtype = options(device, dtype, kind, op, Bool if isinstance(value, bool) else Float)
+    default = Bool if isinstance(value, bool) else Float
+    out = core.new_filled(movement._fill, shape, device, kind or default, value) if dtype is None else None
+    if out is not None:
+        return out
+    device, dtype = options(device, dtype, kind, op, default)
     out = core.filled(movement._fill, shape, dtype.code, device._slot, device._ctx, value)
     if out is not None:
         return out

@@ -19,7 +19,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).sum().tolist()
         [10.0]
         """
-        out = along(rd._sum, self)
+        out = rd._sum.whole(self)
         if out is not None:
             return out
         return rd.sum_(self)
@@ -73,7 +73,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).mean().tolist()
         [2.5]
         """
-        out = along(rd._mean, self)
+        out = rd._mean.whole(self)
         if out is not None:
             return out
         return rd.mean(self)
@@ -113,7 +113,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).prod().tolist()
         [24.0]
         """
-        out = along(rd._prod, self)
+        out = rd._prod.whole(self)
         if out is not None:
             return out
         return rd.prod(self)
@@ -153,7 +153,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 7.0], [3.0, 4.0]]).max().tolist()
         [7.0]
         """
-        out = along(rd._max, self)
+        out = rd._max.whole(self)
         if out is not None:
             return out
         return rd.extremum("max", self, None)
@@ -164,7 +164,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 7.0], [3.0, 4.0]]).min().tolist()
         [1.0]
         """
-        out = along(rd._min, self)
+        out = rd._min.whole(self)
         if out is not None:
             return out
         return rd.extremum("min", self, None)
@@ -351,7 +351,7 @@ class ReducingMethods:
         >>> Tensor([False, True]).any().tolist()
         [True]
         """
-        out = along(rd._any, self)
+        out = rd._any.whole(self)
         if out is not None:
             return out
         return rd.any_(self)
@@ -377,7 +377,7 @@ class ReducingMethods:
         >>> Tensor([False, True]).all().tolist()
         [False]
         """
-        out = along(rd._all, self)
+        out = rd._all.whole(self)
         if out is not None:
             return out
         return rd.all_(self)
