@@ -1,0 +1,92 @@
+"""What methods do in compiled code without the bridge: the same values as NumPy, views and copies, and what does not fit."""
+
+import numpy as np
+import pytest
+
+from burn import Device, DType, Tensor
+from burn.errors import OutOfBoundsError
+from burn.tensor import PadMode
+
+FLEX = Device.flex()
+
+
+def tensor(values):
+    values = np.asarray(values)
+    return Tensor.from_data(values, FLEX, values.dtype)
+
+
+@pytest.mark.parametrize("shape", [(1,), (8191,), (8192,), (8193,), (3, 9000), (4, 5, 1000), (20000, 1), (2, 3, 1, 2)])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_argwhere_over_blocks(shape, share):
+    mask = np.random.default_rng(0).random(shape) < share
+    np.testing.assert_array_equal(tensor(mask).argwhere().numpy(), np.argwhere(mask))
+    for have, want in zip(tensor(mask).nonzero(), np.nonzero(mask), strict=False):
+        np.testing.assert_array_equal(have.numpy(), want)
+    np.testing.assert_array_equal(tensor(mask).mask_select(tensor(mask)).numpy(), mask[mask])
+
+
+def test_argwhere_of_a_view():
+    mask = np.random.default_rng(1).random((40, 50)) < 0.3
+    np.testing.assert_array_equal(tensor(mask).transpose().argwhere().numpy(), np.argwhere(mask.T))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_floor_division(dtype):
+    info = np.iinfo(dtype)
+    x = np.array([info.min, info.min, info.max, 7, 6, 0, 1], dtype)
+    y = np.array([1, 3, 2, 3, 3, 5, info.max], dtype)
+    if info.min < 0:
+        x, y = np.concatenate([x, x[1:]]), np.concatenate([y, -y[1:]])
+    np.testing.assert_array_equal((tensor(x) // tensor(y)).numpy(), np.floor_divide(x, y))
+    if info.min < 0:  # the least integer over -1 wraps
+        assert (tensor(np.array([info.min], dtype)) // -1).tolist() == [info.min]
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 63, 1025])
+def test_half_precision_is_rounded_once(dtype, n):
+    rng = np.random.default_rng(n)
+    a, b = (tensor(rng.uniform(-3, 3, n).astype("f4")).cast(dtype) for _ in range(2))
+    x, y = (t.cast(DType.F32).numpy() for t in (a, b))
+    for got, want in ((a + b, x + y), (a * b, x * y), (a / b, x / y), (a - 1.5, x - 1.5), (2.0 - a, 2 - x), (-a, -x)):
+        np.testing.assert_array_equal(got.numpy(), want.astype(dtype.numpy))
+    np.testing.assert_array_equal(a.clamp(-1.0, 0.5).numpy(), np.clip(x, -1, 0.5).astype(dtype.numpy))
+    special = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-40, 60000.0], "f4")[:n]
+    want = -special.astype(dtype.numpy).astype("f4")
+    np.testing.assert_array_equal((-tensor(special).cast(dtype)).cast(DType.F32).numpy(), want)
+
+
+def test_windows_and_joins():
+    x = np.arange(24).reshape(2, 3, 4)
+    t = tensor(x)
+    for key in ((1,), (slice(None), -1), (0, slice(2, 0, -1)), (slice(0, 9), slice(1, 2), 3), (-1, -1, -1)):
+        want = x[key]
+        np.testing.assert_array_equal(t[key].numpy(), np.atleast_1d(want))
+    np.testing.assert_array_equal(Tensor.cat([t, t.flip([0])], -1).numpy(), np.concatenate([x, x[::-1]], -1))
+    np.testing.assert_array_equal(Tensor.stack([t, t.flip([2])], 1).numpy(), np.stack([x, x[..., ::-1]], 1))
+    np.testing.assert_array_equal(
+        t.permute([2, 0, 1]).roll([1, -4], [0, -1]).numpy(), np.roll(x.transpose(2, 0, 1), (1, -4), (0, 2))
+    )
+    np.testing.assert_array_equal(t.repeat([1, 2, 3]).numpy(), np.tile(x, (1, 2, 3)))
+    for mode, name in ((7, "constant"), (PadMode.Reflect, "reflect"), (PadMode.Edge, "edge")):
+        extra = {"constant_values": 7} if name == "constant" else {}
+        want = np.pad(x, [(0, 1), (2, 0), (1, 3)], name, **extra)
+        np.testing.assert_array_equal(t.pad([(0, 1), (2, 0), (1, 3)], mode).numpy(), want)
+    assert [p.dims() for p in t.chunk(2, 1)] == [[2, 2, 4], [2, 1, 4]]
+
+
+def test_gradients_pass_through():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]], FLEX.autodiff()).require_grad()
+    y = Tensor.cat([x, x.transpose()], 0).narrow(0, 1, 2).roll([1], [1]).clamp(1.5, 3.5).sum_dim(1).mean()
+    grads = y.backward()
+    # rows 1 of x and 0 of its transpose: 3, 4 and 1, 3; inside 1.5..3.5 are the 3s
+    assert x.grad(grads).tolist() == [[0.0, 0.0], [1.0, 0.0]]
+
+
+def test_a_wrong_index_is_found_in_its_line():
+    x = tensor(np.zeros((20, 5), "f4"))
+    at = np.zeros((20, 2), "i8")
+    at[13, 1] = 5
+    with pytest.raises(OutOfBoundsError, match=r"\[scatter\].*got 5 at flat position 27"):
+        x.scatter(1, tensor(at), tensor(np.ones((20, 2), "f4")))
+    assert x.sum().item() == 0.0
