@@ -88,5 +88,5 @@ def test_a_wrong_index_is_found_in_its_line():
     at = np.zeros((20, 2), "i8")
     at[13, 1] = 5
     with pytest.raises(OutOfBoundsError, match=r"\[scatter\].*got 5 at flat position 27"):
-        x.scatter(1, tensor(at), tensor(np.ones((20, 2), "f4")))
+        x.scatter(1, tensor(at), tensor(np.ones((20, 2), "f4")), "Add")
     assert x.sum().item() == 0.0
