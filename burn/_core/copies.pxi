@@ -244,6 +244,16 @@ def new_filled(Op op, shape, device, kind, value):
     return filled_dims(op, dims, n, default_dtypes[slot][which], slot, device._ctx, value)
 
 
+def full(Op op, cls, shape, value, device=None):
+    """A new tensor of one number, whose kind follows from the number."""
+    return new_filled(op, shape, device, kinds[2] if type(value) is bool else kinds[0], value)
+
+
+def constant(Op op, cls, shape, device, value):
+    """A new Float tensor of one number."""
+    return new_filled(op, shape, device, kinds[0], value)
+
+
 def filled_like(Op op, TensorBase x, value):
     """One number in the shape of a tensor."""
     return filled_dims(op, x.dims, x.ndim, x.dtype, x.dev, x.ctx, value)

@@ -79,6 +79,7 @@ cdef extern from "method.h":
     PyObject *burn_method_errors
     object burn_method_new(object func, object form, object op, Py_ssize_t count,
                            object (*shortcut)(object op, object x, PyObject *y))
+    void burn_method_compiled(object made, object first, object op, object tail, Py_ssize_t least, Py_ssize_t most)
 
 from burn.errors import (
     ArgumentError, AutodiffError, DeviceError, DivisionByZeroError, DTypeError, ExecutionError, OutOfBoundsError,
@@ -136,12 +137,17 @@ cdef object call_op(object op, object x, PyObject *y):
     return unary(<Op>op, x) if y == NULL else binary_op(<Op>op, x, <object>y)
 
 
-def taught(func, str form, Op op=None):
+def taught(func, str form, Op op=None, tuple compiled=None):
     """func, whose refusals of wrong arguments are worded by what set_words was given; form shows how it is called.
 
-    With an op the function does nothing but call it on its arguments by position, so it is not entered.
+    With an op the function does nothing but call it on its arguments by position, so it is not entered. compiled is (run, op,
+    tail, least, most): for least to most arguments by position, run(op, *arguments, *tail) is tried before the function.
     """
-    return burn_method_new(func, form, op, 0 if op is None else op.n_in, call_op)
+    made = burn_method_new(func, form, op, 0 if op is None else op.n_in, call_op)
+    if compiled is not None:
+        run, first, tail, least, most = compiled
+        burn_method_compiled(made, run, first, tail, least, most)
+    return made
 
 
 def set_words(words, rename, errors):

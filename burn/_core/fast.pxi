@@ -413,3 +413,27 @@ def clamp(Op op, x, low, high):
     if not (read_number(low, DT_F64, &a, &whole) and read_number(high, DT_F64, &b, &whole)) or a > b:
         return None
     return mixed(op, x, low, high)
+
+
+def masked(Op op, x, mask, value):
+    """A tensor where a mask is true, x elsewhere."""
+    return mixed(op, x, mask, value) if type(value) is tensor_type else None
+
+
+def mask_filled(Op op, x, mask, value):
+    """A number where a mask is true, x elsewhere."""
+    return None if type(value) is tensor_type else mixed(op, x, mask, value)
+
+
+def between(Op op, x, low, high):
+    """A tensor limited to two numbers."""
+    return None if low is None or high is None else clamp(op, x, low, high)
+
+
+def cast_to(Op op, x, dtype):
+    """A tensor in another dtype."""
+    cdef int code
+    if type(dtype) is not dtype_type:
+        return None
+    code = dtype.code
+    return None if code >= DT_BOOL_U8 else converted(op, x, code)

@@ -11,6 +11,8 @@ typedef struct {
     burn_shortcut shortcut;
     Py_ssize_t count; /* of arguments by position for the shortcut, 0 without one */
     PyObject *func, *form, *op, *dict, *weak;
+    PyObject *first, *tail; /* a compiled path, tried first: first(op, *arguments, *tail) gives None where it does not fit */
+    Py_ssize_t least, most; /* arguments by position that it takes */
 } burn_method;
 
 static PyObject *burn_method_words;  /* (func, form, args, kwargs, refusal) -> exception */
@@ -31,12 +33,32 @@ static void burn_method_refuse(burn_method *m, PyObject *const *args, Py_ssize_t
     Py_XDECREF(words);
 }
 
+#define BURN_METHOD_ROOM 16
+static PyObject *burn_method_first(burn_method *m, PyObject *const *args, Py_ssize_t n) {
+    PyObject *all[BURN_METHOD_ROOM];
+    Py_ssize_t i, more = PyTuple_GET_SIZE(m->tail);
+    if (n + more + 1 > BURN_METHOD_ROOM) return Py_NewRef(Py_None);
+    all[0] = m->op;
+    for (i = 0; i < n; i++) all[1 + i] = args[i];
+    for (i = 0; i < more; i++) all[1 + n + i] = PyTuple_GET_ITEM(m->tail, i);
+    return PyObject_Vectorcall(m->first, all, (size_t)(1 + n + more), NULL);
+}
+
 static PyObject *burn_method_call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names) {
     burn_method *m = (burn_method *)self;
     PyObject *out, *type, *value, *trace, *done;
-    int quick = m->count && m->count == PyVectorcall_NARGS(nargs) && !names;
+    Py_ssize_t n = PyVectorcall_NARGS(nargs);
+    int quick = m->count && m->count == n && !names;
+    if (m->first && !names && n >= m->least && n <= m->most) {
+        quick = 1;
+        out = burn_method_first(m, args, n);
+        if (out != Py_None) goto done;
+        Py_DECREF(out);
+        quick = 0;
+    }
     out = quick ? m->shortcut(m->op, args[0], m->count == 1 ? NULL : args[1])
                 : PyObject_Vectorcall(m->func, args, nargs, names);
+done:
     if (out || !burn_method_words) return out;
     if (PyErr_ExceptionMatches(burn_method_errors)) {
         PyErr_Fetch(&type, &value, &trace);
@@ -71,6 +93,8 @@ static int burn_method_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(m->form);
     Py_VISIT(m->op);
     Py_VISIT(m->dict);
+    Py_VISIT(m->first);
+    Py_VISIT(m->tail);
     return 0;
 }
 
@@ -80,6 +104,8 @@ static int burn_method_clear(PyObject *self) {
     Py_CLEAR(m->form);
     Py_CLEAR(m->op);
     Py_CLEAR(m->dict);
+    Py_CLEAR(m->first);
+    Py_CLEAR(m->tail);
     return 0;
 }
 
@@ -135,4 +161,14 @@ static PyObject *burn_method_new(PyObject *func, PyObject *form, PyObject *op, P
     m->count = count;
     m->shortcut = shortcut;
     return (PyObject *)m;
+}
+
+static void burn_method_compiled(PyObject *self, PyObject *first, PyObject *op, PyObject *tail, Py_ssize_t least,
+                                 Py_ssize_t most) {
+    burn_method *m = (burn_method *)self;
+    m->first = Py_NewRef(first);
+    m->tail = Py_NewRef(tail);
+    m->least = least;
+    m->most = most;
+    Py_XSETREF(m->op, Py_NewRef(op));
 }

@@ -10,6 +10,7 @@ cdef enum:
 
 cdef object tensor_type = None
 cdef object shape_type = tuple
+cdef object dtype_type = None
 
 
 cdef inline int kind_of(int dtype) noexcept nogil:
@@ -313,9 +314,10 @@ cdef int64_t count_of(const int64_t *dims, int ndim) except -1:
     return n
 
 
-def set_types(tensor, type shape):
-    """Registers the public Tensor and Shape classes that the core creates; Tensor may have a metaclass."""
-    global tensor_type, shape_type
+def set_types(tensor, type shape, dtype):
+    """Registers the public Tensor and Shape classes that the core creates, and that of dtypes; some have metaclasses."""
+    global tensor_type, shape_type, dtype_type
+    dtype_type = dtype
     tensor_type = <type>tensor
     shape_type = shape
     burn_inherit_operators(TensorBase, tensor)

@@ -57,11 +57,16 @@ cdef int read_ints(object values, int64_t *out) noexcept:
     return -1
 
 
+cdef inline int spread_ints(tuple given, int64_t *out) noexcept:
+    """Ints given one by one, or as one list."""
+    return read_ints(given[0] if len(given) == 1 and type(given[0]) is not int else given, out)
+
+
 cdef inline tuple tuple_of(const int64_t *values, int n):
     return tuple([values[i] for i in range(n)])
 
 
-def reshape(Op op, x, shape):
+def reshape(Op op, x, *shape):
     """x in another shape of positive sizes; -1 once is inferred."""
     cdef TensorBase a
     cdef int64_t dims[8]
@@ -69,9 +74,7 @@ def reshape(Op op, x, shape):
     cdef int i, n, free = -1
     if type(x) is not tensor_type:
         return None
-    if type(shape) is tuple and len(<tuple>shape) == 1 and type((<tuple>shape)[0]) is not int:
-        shape = (<tuple>shape)[0]
-    n = read_ints(shape, dims)
+    n = spread_ints(shape, dims)
     a = <TensorBase>x
     if n < 1 or a.size == 0:
         return None
@@ -144,17 +147,15 @@ def drop_axis(Op op, x, dim):
     return reshape_to(op, a, dims, a.ndim - 1)
 
 
-def expand(Op op, x, shape):
+def expand(Op op, x, *shape):
     """x with axes of size 1, and new leading ones, repeated; -1 keeps a size."""
     cdef TensorBase a, out
     cdef int64_t dims[8]
     cdef int i, n, shift
     if type(x) is not tensor_type:
         return None
-    if type(shape) is tuple and len(<tuple>shape) == 1 and type((<tuple>shape)[0]) is not int:
-        shape = (<tuple>shape)[0]
     a = <TensorBase>x
-    n = read_ints(shape, dims)
+    n = spread_ints(shape, dims)
     shift = n - a.ndim
     if n < 1 or shift < 0:
         return None
@@ -183,17 +184,15 @@ cdef TensorBase permuted(Op op, TensorBase a, const int64_t *axes):
     return out
 
 
-def permute(Op op, x, axes):
+def permute(Op op, x, *axes):
     """The axes in another order."""
     cdef TensorBase a
     cdef int64_t order[8]
     cdef int i, seen = 0
     if type(x) is not tensor_type:
         return None
-    if type(axes) is tuple and len(<tuple>axes) == 1 and type((<tuple>axes)[0]) is not int:
-        axes = (<tuple>axes)[0]
     a = <TensorBase>x
-    if read_ints(axes, order) != a.ndim:
+    if spread_ints(axes, order) != a.ndim:
         return None
     for i in range(a.ndim):
         if order[i] < -a.ndim or order[i] >= a.ndim:

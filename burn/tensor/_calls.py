@@ -10,7 +10,7 @@ from burn._arguments import shown
 from burn._core import core
 from burn.errors import ArgumentTypeError, BurnError, ExecutionError
 
-__all__ = ["teach_class", "teach_functions"]
+__all__ = ["compiled", "teach_class", "teach_functions"]
 
 _METHODS: set[str] = set()  # the names of those of Tensor
 
@@ -38,8 +38,32 @@ def teach_functions(namespace):
             namespace[name] = _taught(func, name, name, name, func.__module__)
 
 
+def compiled(run, op, *tail):
+    """Decorator of a public function: run(op, *arguments, *tail) of the core is tried before it, and gives None where it does
+    not fit. Only arguments by position are taken so, and with a tail only all of them.
+    """
+
+    def mark(func):
+        func.compiled = run, op, tail
+        return func
+
+    return mark
+
+
+def _compiled(func):
+    """What `core.taught` needs to know of a compiled path."""
+    if "compiled" not in vars(func):
+        return None
+    run, op, tail = func.compiled
+    names = signature(func).parameters.values()
+    listed = [p for p in names if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    most = 1 << 30 if any(p.kind is Parameter.VAR_POSITIONAL for p in names) else len(listed)
+    least = len(listed) if tail else sum(p.default is p.empty for p in listed)
+    return run, op, tail, least, most
+
+
 def _taught(func, form, name, qualname, module):
-    made = core.taught(func, form, vars(func).get("op"))
+    made = core.taught(func, form, vars(func).get("op"), _compiled(func))
     made.__name__, made.__qualname__, made.__module__ = name, qualname, module
     made.__doc__, made.__annotations__, made.__wrapped__ = func.__doc__, func.__annotations__, func
     return made

@@ -9,6 +9,7 @@ from burn._ops.registry import int_range, number
 from burn.device import Device
 from burn.device.device import settings_in_use
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, NumberOverflowError, ShapeError
+from burn.tensor._calls import compiled
 from burn.tensor._options import are_options, options, shape_of
 from burn.tensor._values import checked_convert
 from burn.tensor.data import TensorData, array_of
@@ -139,6 +140,7 @@ class CreationMethods:
         return out if out is not None else core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
 
     @classmethod
+    @compiled(core.constant, movement._fill, 0)
     def zeros(cls, shape, device=None, *, kind=None, dtype=None):
         """A tensor of zeros (False for Bool). Mirrors `Tensor::zeros`.
 
@@ -157,6 +159,7 @@ class CreationMethods:
         return _full("zeros", shape, 0, device, kind, dtype)
 
     @classmethod
+    @compiled(core.constant, movement._fill, 1)
     def ones(cls, shape, device=None, *, kind=None, dtype=None):
         """A tensor of ones (True for Bool). Mirrors `Tensor::ones`.
 
@@ -175,6 +178,7 @@ class CreationMethods:
         return _full("ones", shape, 1, device, kind, dtype)
 
     @classmethod
+    @compiled(core.full, movement._fill)
     def full(cls, shape, fill_value, device=None, *, kind=None, dtype=None):
         """A tensor filled with one number; Float unless kind or dtype says otherwise, Bool for a bool. Mirrors `Tensor::full`.
 
@@ -221,6 +225,7 @@ class CreationMethods:
         """
         return self.full_like(1)
 
+    @compiled(core.filled_like, movement._fill)
     def full_like(self, fill_value):
         """One number in this shape, dtype and device. Mirrors `Tensor::full_like`.
 
@@ -237,9 +242,6 @@ class CreationMethods:
         >>> Tensor([1, 2]).full_like(7).tolist()
         [7, 7]
         """
-        out = core.filled_like(movement._fill, self, fill_value)
-        if out is not None:
-            return out
         value = number("full_like", self, fill_value, "fill_value")
         return movement.full_like_shape(self._dims, self._dtype, self._slot, self._ctx, value)
 

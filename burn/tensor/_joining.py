@@ -4,6 +4,7 @@ from burn._core import core
 from burn._ops import movement as mv
 from burn._ops.registry import check_same, check_tensor
 from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
+from burn.tensor._calls import compiled
 from burn.tensor.shape import axis_of, int_of, ints_of
 
 
@@ -13,6 +14,7 @@ class JoiningMethods:
     __slots__ = ()
 
     @staticmethod
+    @compiled(core.join, mv._cat)
     def cat(tensors, dim):
         """Tensors joined along an axis; the other axes must agree. Mirrors `Tensor::cat`.
 
@@ -29,12 +31,10 @@ class JoiningMethods:
         >>> Tensor.cat([Tensor([1, 2]), Tensor([3])], 0).tolist()
         [1, 2, 3]
         """
-        out = core.join(mv._cat, tensors, dim)
-        if out is not None:
-            return out
         return _joined("cat", tensors, dim)
 
     @staticmethod
+    @compiled(core.join, mv._cat, True)
     def stack(tensors, dim):
         """Tensors of one shape joined along a new axis. Mirrors `Tensor::stack`.
 
@@ -51,9 +51,6 @@ class JoiningMethods:
         >>> Tensor.stack([Tensor([1, 2]), Tensor([3, 4])], 1).tolist()
         [[1, 3], [2, 4]]
         """
-        out = core.join(mv._cat, tensors, dim, True)
-        if out is not None:
-            return out
         tensors = _tensors("stack", tensors)
         for i, t in enumerate(tensors):
             if t._dims != tensors[0]._dims:
@@ -63,6 +60,7 @@ class JoiningMethods:
         a = axis_of(dim, tensors[0].ndim + 1, "stack")
         return _joined("stack", [t.unsqueeze_dim(a) for t in tensors], a)
 
+    @compiled(core.narrow, mv._slice)
     def narrow(self, dim, start, length):
         """length elements from start along an axis (a view). Mirrors `Tensor::narrow`.
 
@@ -80,9 +78,6 @@ class JoiningMethods:
         >>> Tensor.arange(0, 6).narrow(0, 2, 3).tolist()
         [2, 3, 4]
         """
-        out = core.narrow(mv._slice, self, dim, start, length)
-        if out is not None:
-            return out
         a = axis_of(dim, self.ndim, "narrow")
         n, start, length = self._dims[a], int_of("narrow", "start", start), int_of("narrow", "length", length)
         if length < 1 or not 0 <= start < n or start + length > n:
@@ -93,6 +88,7 @@ class JoiningMethods:
         starts[a], sizes[a] = start, length
         return mv.slice_view(self, starts, [1] * self.ndim, sizes)
 
+    @compiled(core.split, mv._slice)
     def split(self, split_size, dim):
         """Pieces of split_size along an axis, the last one smaller. Mirrors `Tensor::split`.
 
@@ -106,9 +102,6 @@ class JoiningMethods:
         >>> [part.tolist() for part in Tensor.arange(0, 5).split(2, 0)]
         [[0, 1], [2, 3], [4]]
         """
-        out = core.split(mv._slice, self, split_size, dim)
-        if out is not None:
-            return out
         a = axis_of(dim, self.ndim, "split")
         n, split_size = self._dims[a], int_of("split", "split_size", split_size)
         if split_size < 1 and n:
@@ -144,6 +137,7 @@ class JoiningMethods:
             at += n
         return out
 
+    @compiled(core.chunk, mv._slice)
     def chunk(self, chunks, dim):
         """At most `chunks` equal pieces along an axis, the last one smaller. Mirrors `Tensor::chunk`.
 
@@ -157,9 +151,6 @@ class JoiningMethods:
         >>> [part.tolist() for part in Tensor.arange(0, 5).chunk(2, 0)]
         [[0, 1, 2], [3, 4]]
         """
-        out = core.chunk(mv._slice, self, chunks, dim)
-        if out is not None:
-            return out
         a = axis_of(dim, self.ndim, "chunk")
         if int_of("chunk", "chunks", chunks) < 1:
             raise ShapeError(f"[chunk] 'chunks' must be at least 1, got {chunks}")

@@ -7,6 +7,7 @@ from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops.registry import ANY, FLOAT, INT, OPS, check_kind, check_same, check_tensor, kinds_text, number
 from burn.errors import ArgumentError, DTypeError, ShapeError
+from burn.tensor._calls import compiled
 from burn.tensor.dtype import DType
 
 DEFAULT_RTOL, DEFAULT_ATOL = 1e-5, 1e-8  # how close two values are without other numbers
@@ -58,9 +59,9 @@ def _binary(op, text, x="", y="", shown=""):
 
 
 def _scalar(op, x="", value="", shown=""):
+    @compiled(core.with_number, op)
     def method(self, value):
-        out = core.with_number(op, self, value)
-        return op.bridge(op, self, value) if out is None else out
+        return op.bridge(op, self, value)
 
     text = f"`{op.name.removesuffix('_scalar')}` with a number."
     return _documented(method, op, text, f"Tensor({x}).{op.name}({value})", shown, "value: a number.")
@@ -272,6 +273,7 @@ class MathMethods:
         """
         return _powi_scalar(self, value, "value")
 
+    @compiled(core.between, ew._clamp)
     def clamp(self, min, max):
         """Values limited to min..max; NaN stays NaN. Mirrors `Tensor::clamp`.
 
@@ -318,6 +320,7 @@ class MathMethods:
         """
         return ew.clamp(self, high=max, name="clamp_max")
 
+    @compiled(core.masked, ew._mask_where)
     def mask_where(self, mask, value):
         """value where mask is true, self elsewhere; the three broadcast. Mirrors `Tensor::mask_where`.
 
@@ -337,6 +340,7 @@ class MathMethods:
         """
         return ew.mask_where(self, mask, value)
 
+    @compiled(core.mask_filled, ew._mask_where)
     def mask_fill(self, mask, value):
         """A number where mask is true, self elsewhere. Mirrors `Tensor::mask_fill`.
 

@@ -5,6 +5,7 @@ from burn._ops import elementwise as ew
 from burn._ops import movement as mv
 from burn._ops.registry import NUMERIC, check_kind, number
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.tensor._calls import compiled
 from burn.tensor._options import options, shape_of
 from burn.tensor.dtype import Bool, DType, Int
 from burn.tensor.pad_mode import PadMode
@@ -35,6 +36,7 @@ class PatternMethods:
             "roll_dim", self, [int_of("roll_dim", "shift", shift, True)], [axis_of(dim, self.ndim, "roll_dim")]
         )
 
+    @compiled(core.roll, mv._roll)
     def roll(self, shifts, dims):
         """`roll_dim` along several axes; shifts of one axis add up. Mirrors `Tensor::roll`.
 
@@ -51,9 +53,6 @@ class PatternMethods:
         >>> Tensor([[1, 2], [3, 4]]).roll([1, 1], [0, 1]).tolist()
         [[4, 3], [2, 1]]
         """
-        out = core.roll(mv._roll, self, shifts, dims)
-        if out is not None:
-            return out
         shifts, dims = ints_of("roll", "shifts", shifts), ints_of("roll", "dims", dims)
         if len(shifts) != len(dims):
             raise ShapeError(f"[roll] 'shifts' and 'dims' must have the same length, got {shifts} and {dims}")

@@ -3,6 +3,7 @@
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
+from burn.tensor._calls import compiled
 from burn.tensor.shape import axis_of, ints_of
 
 along = core.along  # the compiled path of ops along an axis; None where it does not fit
@@ -13,17 +14,16 @@ class ReducingMethods:
 
     __slots__ = ()
 
+    @compiled(core.along, rd._sum)
     def sum(self):
         """Sum of all elements, [1]. Mirrors `Tensor::sum`.
 
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).sum().tolist()
         [10.0]
         """
-        out = rd._sum.whole(self)
-        if out is not None:
-            return out
         return rd.sum_(self)
 
+    @compiled(core.along, rd._sum)
     def sum_dim(self, dim):
         """Sum over an axis, kept with size 1. Mirrors `Tensor::sum_dim`.
 
@@ -36,8 +36,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_dim(1).tolist()
         [[3.0], [7.0]]
         """
-        out = along(rd._sum, self, dim)
-        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim")) if out is None else out
+        return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim"))
 
     def sum_dims(self, dims):
         """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`.
@@ -67,17 +66,16 @@ class ReducingMethods:
         """
         return self.sum_dims(dims).squeeze_dims(dims)
 
+    @compiled(core.along, rd._mean)
     def mean(self):
         """Mean of all elements, [1]. Mirrors `Tensor::mean`.
 
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).mean().tolist()
         [2.5]
         """
-        out = rd._mean.whole(self)
-        if out is not None:
-            return out
         return rd.mean(self)
 
+    @compiled(core.along, rd._mean)
     def mean_dim(self, dim):
         """Mean over an axis, kept with size 1. Mirrors `Tensor::mean_dim`.
 
@@ -90,8 +88,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).mean_dim(0).tolist()
         [[2.0, 3.0]]
         """
-        out = along(rd._mean, self, dim)
-        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim")) if out is None else out
+        return rd.mean(self, axis_of(dim, self.ndim, "mean_dim"))
 
     def mean_dims(self, dims):
         """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`.
@@ -107,17 +104,16 @@ class ReducingMethods:
         """
         return _fold(rd.mean, self, dims, "mean_dims")
 
+    @compiled(core.along, rd._prod)
     def prod(self):
         """Product of all elements, [1]. Mirrors `Tensor::prod`.
 
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).prod().tolist()
         [24.0]
         """
-        out = rd._prod.whole(self)
-        if out is not None:
-            return out
         return rd.prod(self)
 
+    @compiled(core.along, rd._prod)
     def prod_dim(self, dim):
         """Product over an axis, kept with size 1. Mirrors `Tensor::prod_dim`.
 
@@ -130,8 +126,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).prod_dim(1).tolist()
         [[2.0], [12.0]]
         """
-        out = along(rd._prod, self, dim)
-        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim")) if out is None else out
+        return rd.prod(self, axis_of(dim, self.ndim, "prod_dim"))
 
     def prod_dims(self, dims):
         """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`.
@@ -147,28 +142,25 @@ class ReducingMethods:
         """
         return _fold(rd.prod, self, dims, "prod_dims")
 
+    @compiled(core.along, rd._max)
     def max(self):
         """Largest element, [1]; NaN wins. Mirrors `Tensor::max`.
 
         >>> Tensor([[1.0, 7.0], [3.0, 4.0]]).max().tolist()
         [7.0]
         """
-        out = rd._max.whole(self)
-        if out is not None:
-            return out
         return rd.extremum("max", self, None)
 
+    @compiled(core.along, rd._min)
     def min(self):
         """Smallest element, [1]; NaN wins. Mirrors `Tensor::min`.
 
         >>> Tensor([[1.0, 7.0], [3.0, 4.0]]).min().tolist()
         [1.0]
         """
-        out = rd._min.whole(self)
-        if out is not None:
-            return out
         return rd.extremum("min", self, None)
 
+    @compiled(core.along, rd._max)
     def max_dim(self, dim):
         """Largest element along an axis, kept with size 1. Mirrors `Tensor::max_dim`.
 
@@ -184,9 +176,9 @@ class ReducingMethods:
         >>> Tensor([[1.0, 7.0], [3.0, 4.0]]).max_dim(1).tolist()
         [[7.0], [4.0]]
         """
-        out = along(rd._max, self, dim)
-        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim")) if out is None else out
+        return rd.extremum("max", self, axis_of(dim, self.ndim, "max_dim"))
 
+    @compiled(core.along, rd._min)
     def min_dim(self, dim):
         """Smallest element along an axis, kept with size 1. Mirrors `Tensor::min_dim`.
 
@@ -202,8 +194,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 7.0], [3.0, 4.0]]).min_dim(0).tolist()
         [[1.0, 4.0]]
         """
-        out = along(rd._min, self, dim)
-        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim")) if out is None else out
+        return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim"))
 
     def max_dims(self, dims):
         """Largest element over several axes, each kept with size 1. Mirrors `Tensor::max_dims`.
@@ -233,6 +224,7 @@ class ReducingMethods:
         """
         return _fold(lambda x, a: rd.extremum("min", x, a), self, dims, "min_dims")
 
+    @compiled(core.along, rd._max_with_indices)
     def max_dim_with_indices(self, dim):
         """(values, first positions) of the largest along an axis. Mirrors `Tensor::max_dim_with_indices`.
 
@@ -246,13 +238,9 @@ class ReducingMethods:
         >>> values.tolist(), indices.tolist()
         ([[7.0], [3.0]], [[1], [0]])
         """
-        out = along(rd._max_with_indices, self, dim)
-        return (
-            rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
-            if out is None
-            else out
-        )
+        return rd.extremum_with_indices("max", self, axis_of(dim, self.ndim, "max_dim_with_indices"))
 
+    @compiled(core.along, rd._min_with_indices)
     def min_dim_with_indices(self, dim):
         """(values, first positions) of the smallest along an axis. Mirrors `Tensor::min_dim_with_indices`.
 
@@ -266,12 +254,7 @@ class ReducingMethods:
         >>> values.tolist(), indices.tolist()
         ([[1.0], [3.0]], [[0], [0]])
         """
-        out = along(rd._min_with_indices, self, dim)
-        return (
-            rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
-            if out is None
-            else out
-        )
+        return rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
 
     def max_abs(self):
         """Largest absolute value, [1]. Mirrors `Tensor::max_abs`.
@@ -309,6 +292,7 @@ class ReducingMethods:
         """
         return self.abs().max_dims(dims)
 
+    @compiled(core.along, rd._argmax)
     def argmax(self, dim):
         """First position of the largest along an axis, kept with size 1. Mirrors `Tensor::argmax`.
 
@@ -324,9 +308,9 @@ class ReducingMethods:
         >>> Tensor([[1.0, 7.0], [3.0, 3.0]]).argmax(1).tolist()
         [[1], [0]]
         """
-        out = along(rd._argmax, self, dim)
-        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax")) if out is None else out
+        return rd.arg_extremum("argmax", self, axis_of(dim, self.ndim, "argmax"))
 
+    @compiled(core.along, rd._argmin)
     def argmin(self, dim):
         """First position of the smallest along an axis, kept with size 1. Mirrors `Tensor::argmin`.
 
@@ -342,20 +326,18 @@ class ReducingMethods:
         >>> Tensor([[1.0, 7.0], [3.0, 3.0]]).argmin(1).tolist()
         [[0], [0]]
         """
-        out = along(rd._argmin, self, dim)
-        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin")) if out is None else out
+        return rd.arg_extremum("argmin", self, axis_of(dim, self.ndim, "argmin"))
 
+    @compiled(core.along, rd._any)
     def any(self):
         """Whether any element is true (nonzero), [1]. Mirrors `Tensor::any`.
 
         >>> Tensor([False, True]).any().tolist()
         [True]
         """
-        out = rd._any.whole(self)
-        if out is not None:
-            return out
         return rd.any_(self)
 
+    @compiled(core.along, rd._any)
     def any_dim(self, dim):
         """Whether any element along an axis is true. Mirrors `Tensor::any_dim`.
 
@@ -368,20 +350,18 @@ class ReducingMethods:
         >>> Tensor([[0, 1], [0, 0]]).any_dim(1).tolist()
         [[True], [False]]
         """
-        out = along(rd._any, self, dim)
-        return rd.any_(self, axis_of(dim, self.ndim, "any_dim")) if out is None else out
+        return rd.any_(self, axis_of(dim, self.ndim, "any_dim"))
 
+    @compiled(core.along, rd._all)
     def all(self):
         """Whether all elements are true (nonzero), [1]. Mirrors `Tensor::all`.
 
         >>> Tensor([False, True]).all().tolist()
         [False]
         """
-        out = rd._all.whole(self)
-        if out is not None:
-            return out
         return rd.all_(self)
 
+    @compiled(core.along, rd._all)
     def all_dim(self, dim):
         """Whether all elements along an axis are true. Mirrors `Tensor::all_dim`.
 
@@ -394,9 +374,9 @@ class ReducingMethods:
         >>> Tensor([[2, 1], [0, 1]]).all_dim(1).tolist()
         [[True], [False]]
         """
-        out = along(rd._all, self, dim)
-        return rd.all_(self, axis_of(dim, self.ndim, "all_dim")) if out is None else out
+        return rd.all_(self, axis_of(dim, self.ndim, "all_dim"))
 
+    @compiled(core.along, rd._var)
     def var(self, dim):
         """Variance along an axis with n - 1 in the denominator. Mirrors `Tensor::var`.
 
@@ -409,9 +389,9 @@ class ReducingMethods:
         >>> Tensor([[1.0, 2.0, 6.0]]).var(1).tolist()
         [[7.0]]
         """
-        out = along(rd._var, self, dim)
-        return rd.var(self, axis_of(dim, self.ndim, "var"), 1) if out is None else out
+        return rd.var(self, axis_of(dim, self.ndim, "var"), 1)
 
+    @compiled(core.along, rd._var_bias)
     def var_bias(self, dim):
         """Variance along an axis with n in the denominator. Mirrors `Tensor::var_bias`.
 
@@ -424,8 +404,7 @@ class ReducingMethods:
         >>> Tensor([[1.0, 3.0, 5.0, 7.0]]).var_bias(1).tolist()
         [[5.0]]
         """
-        out = along(rd._var_bias, self, dim)
-        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias") if out is None else out
+        return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias")
 
     def var_mean(self, dim):
         """(variance, mean) along an axis. Mirrors `Tensor::var_mean`.

@@ -5,6 +5,7 @@ from burn._ops import index as ix
 from burn._ops import movement as mv
 from burn._ops.registry import BOOL, INT, check_device, check_kind, check_tensor
 from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
+from burn.tensor._calls import compiled
 from burn.tensor._indexing import get_item, set_item
 from burn.tensor.shape import axis_of, int_of, ints_of
 
@@ -14,6 +15,7 @@ class ShapingMethods:
 
     __slots__ = ()
 
+    @compiled(core.reshape, mv._reshape)
     def reshape(self, *shape):
         """The elements in another shape; -1 once is inferred, 0 copies the size of that axis. Mirrors `Tensor::reshape`.
 
@@ -30,12 +32,10 @@ class ShapingMethods:
         >>> x.reshape([2, -1]).tolist()
         [[0, 1, 2], [3, 4, 5]]
         """
-        out = core.reshape(mv._reshape, self, shape)
-        if out is not None:
-            return out
         dims = ints_of("reshape", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.reshape(self, mv.resolve_reshape(self._dims, dims))
 
+    @compiled(core.merge_axes, mv._reshape)
     def flatten(self, start, end):
         """The axes start to end merged into one. Mirrors `Tensor::flatten`.
 
@@ -52,9 +52,6 @@ class ShapingMethods:
         >>> Tensor.zeros([2, 3, 4]).flatten(1, -1).shape
         [2, 12]
         """
-        out = core.merge_axes(mv._reshape, self, start, end)
-        if out is not None:
-            return out
         a, b = axis_of(start, self.ndim, "flatten", "start"), axis_of(end, self.ndim, "flatten", "end")
         if a > b:
             raise ShapeError(f"[flatten] 'start' must not come after 'end', got {start} and {end}")
@@ -86,6 +83,7 @@ class ShapingMethods:
         out = core.swap(mv._permute, self, -2, -1)
         return self.transpose() if out is None else out
 
+    @compiled(core.swap, mv._permute)
     def swap_dims(self, dim1, dim2):
         """Two axes exchanged (a view). Mirrors `Tensor::swap_dims`.
 
@@ -98,12 +96,10 @@ class ShapingMethods:
         >>> Tensor.zeros([2, 3, 4]).swap_dims(0, -1).shape
         [4, 3, 2]
         """
-        out = core.swap(mv._permute, self, dim1, dim2)
-        if out is not None:
-            return out
         a, b = axis_of(dim1, self.ndim, "swap_dims", "dim1"), axis_of(dim2, self.ndim, "swap_dims", "dim2")
         return self if a == b else mv.swap(self, a, b)
 
+    @compiled(core.permute, mv._permute)
     def permute(self, *axes):
         """Axes in another order (a view). Mirrors `Tensor::permute`.
 
@@ -119,9 +115,6 @@ class ShapingMethods:
         >>> Tensor.zeros([2, 3, 4]).permute([2, 0, 1]).shape
         [4, 2, 3]
         """
-        out = core.permute(mv._permute, self, axes)
-        if out is not None:
-            return out
         axes = ints_of("permute", "axes", axes[0] if len(axes) == 1 else axes)
         order = mv.normalize_axes(axes, self.ndim, "permute")
         if len(order) != self.ndim:
@@ -155,6 +148,7 @@ class ShapingMethods:
             order.insert(to, axis)
         return mv.permute(self, tuple(order))
 
+    @compiled(core.flip, mv._slice)
     def flip(self, axes):
         """The order along axes reversed. Mirrors `Tensor::flip`.
 
@@ -167,9 +161,6 @@ class ShapingMethods:
         >>> Tensor([[1, 2], [3, 4]]).flip([1]).tolist()
         [[2, 1], [4, 3]]
         """
-        out = core.flip(mv._slice, self, axes)
-        if out is not None:
-            return out
         return mv.flip(self, mv.normalize_axes(ints_of("flip", "axes", axes), self.ndim, "flip"))
 
     def squeeze(self):
@@ -188,6 +179,7 @@ class ShapingMethods:
             )
         return mv.reshape(self, dims)
 
+    @compiled(core.drop_axis, mv._reshape)
     def squeeze_dim(self, dim):
         """An axis of size 1 removed. Mirrors `Tensor::squeeze_dim`.
 
@@ -203,9 +195,6 @@ class ShapingMethods:
         >>> Tensor.zeros([2, 1, 3]).squeeze_dim(1).shape
         [2, 3]
         """
-        out = core.drop_axis(mv._reshape, self, dim)
-        if out is not None:
-            return out
         return _squeezed(self, [axis_of(dim, self.ndim, "squeeze_dim")])
 
     def squeeze_dims(self, dims):
@@ -249,6 +238,7 @@ class ShapingMethods:
         out = core.reshape(mv._reshape, self, dims)
         return mv.reshape(self, dims) if out is None else out
 
+    @compiled(core.insert_axis, mv._reshape)
     def unsqueeze_dim(self, dim):
         """An axis of size 1 inserted at dim; -1 appends. Mirrors `Tensor::unsqueeze_dim`.
 
@@ -261,9 +251,6 @@ class ShapingMethods:
         >>> Tensor([1.0, 2.0]).unsqueeze_dim(1).tolist()
         [[1.0], [2.0]]
         """
-        out = core.insert_axis(mv._reshape, self, dim)
-        if out is not None:
-            return out
         a = axis_of(dim, self.ndim + 1, "unsqueeze_dim")
         return mv.reshape(self, (*self._dims[:a], 1, *self._dims[a:]))
 
@@ -298,6 +285,7 @@ class ShapingMethods:
         rest = iter(self._dims)
         return mv.reshape(self, tuple(1 if i in taken else next(rest) for i in range(rank)))
 
+    @compiled(core.expand, mv._expand)
     def expand(self, *shape):
         """Axes of size 1 repeated without a copy; -1 keeps a size. Mirrors `Tensor::expand`.
 
@@ -313,9 +301,6 @@ class ShapingMethods:
         >>> Tensor([[1], [2]]).expand([2, 3]).tolist()
         [[1, 1, 1], [2, 2, 2]]
         """
-        out = core.expand(mv._expand, self, shape)
-        if out is not None:
-            return out
         dims = ints_of("expand", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.expand(self, mv.resolve_expand(self._dims, dims))
 
@@ -336,6 +321,7 @@ class ShapingMethods:
         sizes[axis_of(dim, self.ndim, "repeat_dim")] = int_of("repeat_dim", "times", times)
         return self.repeat(sizes)
 
+    @compiled(core.repeat, mv._expand)
     def repeat(self, sizes):
         """The whole tensor tiled along each axis; missing sizes are 1. Mirrors `Tensor::repeat`.
 
@@ -354,9 +340,6 @@ class ShapingMethods:
         sizes = ints_of("repeat", "sizes", sizes)
         if len(sizes) > self.ndim or any(k < 0 for k in sizes):
             raise ShapeError(f"[repeat] 'sizes' must hold at most {self.ndim} non-negative counts, got {sizes}")
-        out = core.repeat(mv._expand, self, sizes)
-        if out is not None:
-            return out
         return mv.repeat(self, sizes + [1] * (self.ndim - len(sizes)))
 
     def contiguous(self):
@@ -369,6 +352,7 @@ class ShapingMethods:
 
     # Indexing by tensors
 
+    @compiled(core.indexed, ix._select)
     def select(self, dim, indices):
         """Slices at the positions that a one-axis Int tensor names. Mirrors `Tensor::select`.
 
@@ -385,9 +369,6 @@ class ShapingMethods:
         >>> Tensor([10, 20, 30]).select(0, Tensor([2, 0, 0])).tolist()
         [30, 10, 10]
         """
-        out = core.indexed(ix._select, self, dim, indices)
-        if out is not None:
-            return out
         return ix.select(self, axis_of(dim, self.ndim, "select"), indices)
 
     def select_assign(self, dim, indices, values, update):
@@ -413,6 +394,7 @@ class ShapingMethods:
             return out
         return ix.select_assign(self, axis_of(dim, self.ndim, "select_assign"), indices, values, update)
 
+    @compiled(core.indexed, ix._gather)
     def gather(self, dim, indices):
         """Elements that an Int tensor of the same rank names along an axis; result in its shape. Mirrors `Tensor::gather`.
 
@@ -429,9 +411,6 @@ class ShapingMethods:
         >>> Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1], [0]])).tolist()
         [[2], [3]]
         """
-        out = core.indexed(ix._gather, self, dim, indices)
-        if out is not None:
-            return out
         return ix.gather(self, axis_of(dim, self.ndim, "gather"), indices)
 
     def scatter(self, dim, indices, values, update):

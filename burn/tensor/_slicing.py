@@ -5,6 +5,7 @@ from burn._ops import index as ix
 from burn._ops import movement as mv
 from burn._ops.registry import BOOL, NUMERIC, check_kind, check_same, check_tensor, number
 from burn.errors import OutOfBoundsError, ShapeError
+from burn.tensor._calls import compiled
 from burn.tensor.indexing import Slice, windows_of
 from burn.tensor.shape import axis_of, int_of
 
@@ -14,6 +15,7 @@ class SlicingMethods:
 
     __slots__ = ()
 
+    @compiled(core.parts, mv._slice)
     def slice(self, slices):
         """A part given by an entry an axis; bounds are clamped, every axis is kept (a view). Mirrors `Tensor::slice`.
 
@@ -28,8 +30,7 @@ class SlicingMethods:
         >>> Tensor.arange(0, 10).slice(s[2:8:-2]).tolist()
         [7, 5, 3]
         """
-        out = core.parts(mv._slice, self, slices)
-        return mv.slice_view(self, *windows_of("slice", slices, self._dims)) if out is None else out
+        return mv.slice_view(self, *windows_of("slice", slices, self._dims))
 
     def slice_assign(self, slices, values):
         """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`.

@@ -7,6 +7,7 @@ Index results have the device's default Int dtype.
 from burn._core import core
 from burn._ops import scan
 from burn._ops import sort as so
+from burn.tensor._calls import compiled
 from burn.tensor.shape import axis_of, int_of
 
 along = core.along  # the compiled path of ops along an axis; None where it does not fit
@@ -17,6 +18,7 @@ class SortingMethods:
 
     __slots__ = ()
 
+    @compiled(core.along, so._sort_values, False)
     def sort(self, dim):
         """The values along an axis in ascending order. Mirrors `Tensor::sort`.
 
@@ -29,11 +31,9 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).sort(0).tolist()
         [1.0, 2.0, 3.0]
         """
-        out = along(so._sort_values, self, dim, False)
-        if out is not None:
-            return out
         return so.sort("sort", self, axis_of(dim, self.ndim, "sort"), False, so.VALUES)
 
+    @compiled(core.along, so._sort_values, True)
     def sort_descending(self, dim):
         """The values along an axis in descending order. Mirrors `Tensor::sort_descending`.
 
@@ -46,11 +46,9 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).sort_descending(0).tolist()
         [3.0, 2.0, 1.0]
         """
-        out = along(so._sort_values, self, dim, True)
-        if out is not None:
-            return out
         return so.sort("sort_descending", self, axis_of(dim, self.ndim, "sort_descending"), True, so.VALUES)
 
+    @compiled(core.along, so._sort, False)
     def sort_with_indices(self, dim):
         """(values ascending, their positions) along an axis. Mirrors `Tensor::sort_with_indices`.
 
@@ -64,11 +62,9 @@ class SortingMethods:
         >>> values.tolist(), indices.tolist()
         ([1.0, 2.0, 3.0], [1, 2, 0])
         """
-        out = along(so._sort, self, dim, False)
-        if out is not None:
-            return out
         return so.sort("sort_with_indices", self, axis_of(dim, self.ndim, "sort_with_indices"), False, so.BOTH)
 
+    @compiled(core.along, so._sort, True)
     def sort_descending_with_indices(self, dim):
         """(values descending, their positions) along an axis. Mirrors `Tensor::sort_descending_with_indices`.
 
@@ -82,12 +78,10 @@ class SortingMethods:
         >>> values.tolist(), indices.tolist()
         ([3.0, 2.0, 1.0], [0, 2, 1])
         """
-        out = along(so._sort, self, dim, True)
-        if out is not None:
-            return out
         name = "sort_descending_with_indices"
         return so.sort(name, self, axis_of(dim, self.ndim, name), True, so.BOTH)
 
+    @compiled(core.along, so._argsort, False)
     def argsort(self, dim):
         """Positions that put an axis in ascending order. Mirrors `Tensor::argsort`.
 
@@ -100,11 +94,9 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).argsort(0).tolist()
         [1, 2, 0]
         """
-        out = along(so._argsort, self, dim, False)
-        if out is not None:
-            return out
         return so.sort("argsort", self, axis_of(dim, self.ndim, "argsort"), False, so.INDICES)
 
+    @compiled(core.along, so._argsort, True)
     def argsort_descending(self, dim):
         """Positions that put an axis in descending order. Mirrors `Tensor::argsort_descending`.
 
@@ -117,9 +109,6 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).argsort_descending(0).tolist()
         [0, 2, 1]
         """
-        out = along(so._argsort, self, dim, True)
-        if out is not None:
-            return out
         return so.sort("argsort_descending", self, axis_of(dim, self.ndim, "argsort_descending"), True, so.INDICES)
 
     def topk(self, k, dim):
@@ -213,6 +202,7 @@ class SortingMethods:
         name = "median_with_indices"
         return so.median(name, self, axis_of(dim, self.ndim, name), so.BOTH)
 
+    @compiled(core.along, scan._cumsum)
     def cumsum(self, dim):
         """Sums of the elements up to each one along an axis; integers wrap. Mirrors `Tensor::cumsum`.
 
@@ -225,9 +215,9 @@ class SortingMethods:
         >>> Tensor([1.0, 2.0, 3.0]).cumsum(0).tolist()
         [1.0, 3.0, 6.0]
         """
-        out = along(scan._cumsum, self, dim)
-        return scan.cumsum(self, axis_of(dim, self.ndim, "cumsum")) if out is None else out
+        return scan.cumsum(self, axis_of(dim, self.ndim, "cumsum"))
 
+    @compiled(core.along, scan._cumprod)
     def cumprod(self, dim):
         """Products of the elements up to each one along an axis. Mirrors `Tensor::cumprod`.
 
@@ -240,9 +230,9 @@ class SortingMethods:
         >>> Tensor([1.0, 2.0, 3.0, 4.0]).cumprod(0).tolist()
         [1.0, 2.0, 6.0, 24.0]
         """
-        out = along(scan._cumprod, self, dim)
-        return scan.cumprod(self, axis_of(dim, self.ndim, "cumprod")) if out is None else out
+        return scan.cumprod(self, axis_of(dim, self.ndim, "cumprod"))
 
+    @compiled(core.along, scan._cummax)
     def cummax(self, dim):
         """Largest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummax`.
 
@@ -255,9 +245,9 @@ class SortingMethods:
         >>> Tensor([1.0, 3.0, 2.0]).cummax(0).tolist()
         [1.0, 3.0, 3.0]
         """
-        out = along(scan._cummax, self, dim)
-        return scan.cummax(self, axis_of(dim, self.ndim, "cummax")) if out is None else out
+        return scan.cummax(self, axis_of(dim, self.ndim, "cummax"))
 
+    @compiled(core.along, scan._cummin)
     def cummin(self, dim):
         """Smallest element up to each one along an axis; a NaN stays. Mirrors `Tensor::cummin`.
 
@@ -270,5 +260,4 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).cummin(0).tolist()
         [3.0, 1.0, 1.0]
         """
-        out = along(scan._cummin, self, dim)
-        return scan.cummin(self, axis_of(dim, self.ndim, "cummin")) if out is None else out
+        return scan.cummin(self, axis_of(dim, self.ndim, "cummin"))

@@ -16,7 +16,7 @@ from burn.errors import (
     AutodiffError,
     InvalidShapeError,
 )
-from burn.tensor._calls import teach_class
+from burn.tensor._calls import compiled, teach_class
 from burn.tensor._creation import CreationMethods
 from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
@@ -352,6 +352,7 @@ class Tensor(
         """
         return ew.cast(self, DType.Bool)
 
+    @compiled(core.cast_to, ew._cast)
     def cast(self, dtype):
         """The values in another dtype; the kind follows, and Bool has one store, the device's. Mirrors `Tensor::cast`.
 
@@ -384,4 +385,4 @@ def _unpickle(data):
 
 
 teach_class(Tensor)
-core.set_types(Tensor, Shape)
+core.set_types(Tensor, Shape, DType)
