@@ -63,7 +63,9 @@ def rows():
         Row("atan2", "x.atan2(y)", 3),
         Row("hypot", "x.hypot(y)", 3),
     ]
-    found += [Row(f"{a} {b}", f"x {b} y", 2.25, "fi") for a, b in (("lower", "<"), ("equal", "=="), ("greater_equal", ">="))]
+    found += [
+        Row(f"{a} {b}", f"x {b} y", 2.25, "fi") for a, b in (("lower", "<"), ("equal", "=="), ("greater_equal", ">="))
+    ]
     found += [Row("equal scalar", "x == three", 1.25, "fi"), Row("lower scalar", "x < three", 1.25, "fi")]
     found += [Row(f"bitwise {s}", f"x {s} y", 3, "i") for s in "&|^"] + [Row("bitwise not", "~x", 2, "i")]
     found += [Row("shift left", "x << s", 3, "i"), Row("shift right", "x >> s", 3, "i")]
@@ -71,7 +73,11 @@ def rows():
     found += [Row("mask_where", "x.mask_where(m, y)", 3.25, "b"), Row("mask_fill", "x.mask_fill(m, 1)", 2.25, "b")]
     found += [Row("cast to f32", "x.cast('f32')", 2, "b"), Row("cast to i32", "x.cast('i32')", 2, "b")]
     found += [Row("bool &", "m & m2", 0.75), Row("bool not", "~m", 0.5), Row("bool equal", "m == m2", 0.75)]
-    found += [Row("bool any", "z.any()", 0.25), Row("bool all", "(~z).all()", 0.75), Row("bool to float", "m.float()", 1.25)]
+    found += [
+        Row("bool any", "z.any()", 0.25),
+        Row("bool all", "(~z).all()", 0.75),
+        Row("bool to float", "m.float()", 1.25),
+    ]
     found += [Row(f"backward of {op}", f"back({op!r})", 4) for op in ()]
     reductions = "sum mean prod max min argmax argmin max_abs any all".split()
     for op in reductions:
@@ -89,7 +95,9 @@ def rows():
     for op in "cumsum cumprod cummax cummin".split():
         found += [Row(f"{op} axis {a}", f"x2.{op}({a})", 2, "fi") for a in (0, 1)]
         found += [Row(f"{op} one row", f"x.{op}(0)", 2, "fi")]
-    found += [Row(f"sort axis {a}", f"x2.sort({a})", 2, "fi") for a in (0, 1)] + [Row("sort one row", "x.sort(0)", 2, "fi")]
+    found += [Row(f"sort axis {a}", f"x2.sort({a})", 2, "fi") for a in (0, 1)] + [
+        Row("sort one row", "x.sort(0)", 2, "fi")
+    ]
     found += [Row("argsort", "x2.argsort(1)", 2, "fi"), Row("top 10", "x2.topk(10, 1)", 1, "fi")]
     found += [
         Row("transpose", "x2.transpose().reshape([-1])", 2, "b"),
