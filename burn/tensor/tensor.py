@@ -25,6 +25,7 @@ from burn.tensor._foreign import ForeignNames
 from burn.tensor._interop import InteropMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._patterns import PatternMethods
+from burn.tensor._sampling import SamplingMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
 from burn.tensor._sorting import SortingMethods
@@ -43,6 +44,7 @@ class Tensor(
     SlicingMethods,
     PatternMethods,
     MathMethods,
+    SamplingMethods,
     SortingMethods,
     VectorMethods,
     InteropMethods,

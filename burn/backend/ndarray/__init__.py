@@ -9,6 +9,7 @@ as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and 
 from burn.backend.ndarray import (  # noqa: F401
     elementwise,
     index,
+    interpolate,
     matmul,
     movement,
     pool,

@@ -1,6 +1,7 @@
 """Functional forms of layers. Mirrors `burn::tensor::module`."""
 
 from burn.tensor._calls import teach_functions
+from burn.tensor.module.interpolate import interpolate
 from burn.tensor.module.linear import embedding, linear
 from burn.tensor.module.pool import (
     adaptive_avg_pool1d,
@@ -24,6 +25,7 @@ __all__ = [
     "avg_pool2d",
     "avg_pool2d_backward",
     "embedding",
+    "interpolate",
     "linear",
     "max_pool1d",
     "max_pool1d_with_indices",
