@@ -117,7 +117,7 @@ def max_pool2d_with_indices_backward(x, kernel_size, stride, padding, dilation, 
         x: the input, Float tensor [batch, channels, height, width].
         kernel_size, stride, padding, dilation, ceil_mode: as in the options of the forward pass.
         output_grad: gradient of the output.
-        indices: the indices of `max_pool2d_with_indices`; elements whose index is -1 are left out.
+        indices: the indices of `max_pool2d_with_indices`, each in its window; elements whose index is -1 are left out.
 
     Returns:
         Tensor of the shape of `x`.
