@@ -80,7 +80,8 @@ KERNEL(max_pool2d_bwd, 256, (T *dx, const T *g, const void *at, Window p, i32 at
     }
     if (i >= p.planes * cells) return;
     i64 plane = i / cells, cell = i - plane * cells, r = cell / p.w + p.top, c = cell % p.w + p.left;
-    i64 rows = last_window(r, p.sh, p.oh), columns = last_window(c, p.sw, p.ow), left = first_window(c, (p.kw - 1) * p.dw + 1, p.sw);
+    i64 rows = last_window(r, p.sh, p.oh), columns = last_window(c, p.sw, p.ow);
+    i64 left = first_window(c, (p.kw - 1) * p.dw + 1, p.sw);
     C sum = 0;
     for (i64 k = first_window(r, (p.kh - 1) * p.dh + 1, p.sh); k <= rows; k++) {
         for (i64 l = left; l <= columns; l++) {
