@@ -29,9 +29,18 @@ VINL void FN(sample_n)(const sample_job *j, int64_t n, int64_t block, void *room
     int64_t *at = room;
     A *weight = (A *)(at + taps * SAMPLE_POINTS);
     int64_t count = FN(prepare)(j, n, first, at, weight, NULL, NULL);
+    int inside = 1;
+    for (int k = 0; k < taps; k++)
+        for (int64_t p = 0; p < count; p++) inside &= at[k * SAMPLE_POINTS + p] >= 0;
     for (int64_t c = 0; c < s->c; c++) {
         const T *x = (const T *)j->x + (n * s->c + c) * plane;
         T *out = (T *)j->out + (n * s->c + c) * points + first;
+        for (int64_t p = 0; p < count && inside; p++) {
+            A sum = 0;
+            for (int k = 0; k < taps; k++) sum += weight[k * SAMPLE_POINTS + p] * UP(x[at[k * SAMPLE_POINTS + p]]);
+            out[p] = DOWN(sum);
+        }
+        if (inside) continue;
         for (int64_t p = 0; p < count; p++) {
             A sum = 0;
             for (int k = 0; k < taps; k++) {

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct pool_type pool_type;
 typedef struct {
     const pool_type *t;
-    int op, failed, some_empty, place_dtype;
+    int op, failed, some_empty, place_dtype, pairs;
     pool_window win;
     const void *in;
     void *out;
@@ -105,6 +105,7 @@ static int pool_run(int op, int dtype, const void *in, void *out, const void *pl
     const int64_t extent = (w->kw - 1) * w->dw + 1, shift = (w->kw - 1) * w->dw / w->sw;
     if (w->planes * (back ? w->h * w->w : w->oh * w->ow) == 0) return BURN_OK;
     j.cols = i64_min(w->w, (w->ow - 1) * w->sw + extent - w->left);
+    j.pairs = w->kh == 2 && w->kw == 2 && w->sw == 2 && w->dw == 1 && w->left == 0 && 2 * w->ow <= w->w;
     j.room = rounded(w->ow, lanes);
     j.wide = rounded(w->w, lanes) + lanes;
     j.len = rounded(i64_max(j.room + shift + 1, (w->left + w->w) / w->sw + 1), lanes) + lanes;

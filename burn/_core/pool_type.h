@@ -72,6 +72,25 @@ VINL void FN(across)(const pool_job *j, const A *ph, T *out, const A *counts, co
     else FN(across_n)(j, ph, (int)j->win.kw, out, counts, op);
 }
 
+/* both steps at once for windows of two columns side by side without padding */
+VINL void FN(pairs_n)(const pool_job *j, const T *const *rows, const int n, T *out, const A *counts, const int op) {
+    const int64_t ow = j->win.ow;
+    for (int64_t c = 0; c < ow; c += L) {
+        V u, w;
+        if (c + L <= ow) {
+            u = FN(down)(rows, n, 2 * c, L, op), w = FN(down)(rows, n, 2 * c + L, L, op);
+        } else {
+            int64_t k = 2 * (ow - c);
+            u = FN(down)(rows, n, 2 * c, i64_min(L, k), op);
+            w = k > L ? FN(down)(rows, n, 2 * c + L, k - L, op) : u;
+        }
+        V v = FN(join)(EVENS(u, w), ODDS(u, w), op);
+        if (op == POOL_AVG) v = v / AT(counts + c);
+        if (c + L <= ow) STORE(out + c, v);
+        else STORE_N(out + c, v, ow - c);
+    }
+}
+
 /* ---- forward: rows first..last of a plane's output */
 VINL void FN(values)(const pool_job *j, int64_t plane, int64_t first, int64_t last, void *room, const int op) {
     const pool_window *w = &j->win;
@@ -93,6 +112,10 @@ VINL void FN(values)(const pool_job *j, int64_t plane, int64_t first, int64_t la
                 for (int64_t c = 0; c < j->room; c++) counts[c] = (A)(c < w->ow ? height * j->count[c] : 1);
             counted = height;
         }
+        if (j->pairs && n == 2) {
+            FN(pairs_n)(j, rows, 2, out + i * w->ow, counts, op);
+            continue;
+        }
         if (n && j->cols > 0) FN(spread)(j, rows, (int)n, ph, tmp, op);
         else FN(fill)(ph, w->sw * j->len, outside);
         FN(across)(j, ph, out + i * w->ow, counts, op);
@@ -113,9 +136,9 @@ VINL void FN(row_winners)(const pool_job *j, const A *ph, int64_t row, const int
     const pool_window *w = &j->win;
     const M lanes = (M){LANES} * (IA)w->sw;
     for (int64_t c = 0; c < w->ow; c += L) {
-        V v = (A)-INFINITY - (V){0};
+        V v = AT(ph + j->taps[0] + c); /* -inf where the first column lies in the padding: `begin` is the first that does not */
         M start = lanes + (IA)(c * w->sw - w->left + row * w->w), place = IAT(begin + c) + (IA)(row * w->w);
-        for (int k = 0; k < kw; k++) {
+        for (int k = 1; k < kw; k++) {
             V u = AT(ph + j->taps[k] + c);
             MASK m = FN(wins)(u, v);
             v = SEL(m, u, v);
@@ -248,6 +271,16 @@ static void FN(avg_back)(pool_job *j, int64_t plane, int64_t first, int64_t last
     }
 }
 
+/* a few rows of w elements at once, so that each is read from its start to its end */
+VINL void FN(add_rows)(const T *x, int64_t w, const int rows, A *sum, int fresh) {
+    for (int64_t c = 0; c < w; c += L) {
+        V total = {0};
+        for (int r = 0; r < rows; r++) total += c + L <= w ? LOAD(x + r * w + c) : LOAD_N(x + r * w + c, w - c);
+        if (!fresh) total += AT(sum + c);
+        PUT(sum + c, total);
+    }
+}
+
 /* ---- adaptive average: the rows of a window added up, then its columns. Of [planes, d, h, w]; a task has one of od */
 static void FN(adaptive_rows)(const adaptive_job *j, int64_t plane, int64_t i, void *room) {
     A *sum = room;
@@ -257,20 +290,15 @@ static void FN(adaptive_rows)(const adaptive_job *j, int64_t plane, int64_t i, v
     int64_t d0 = adaptive_start(i, s->d, s->od), d1 = adaptive_end(i, s->d, s->od);
     for (int64_t k = 0; k < s->oh; k++) {
         int64_t h0 = adaptive_start(k, s->h, s->oh), h1 = adaptive_end(k, s->h, s->oh);
-        for (int64_t c = 0; c < s->w; c += L) {
-            V a = {0}, b = {0};
-            int64_t m = i64_min(L, s->w - c);
-            for (int64_t d = d0; d < d1; d++) {
-                const T *at = x + (d * s->h + h0) * s->w + c;
-                int64_t r = h0;
-                if (m == L) {
-                    for (; r + 1 < h1; r += 2, at += 2 * s->w) a += LOAD(at), b += LOAD(at + s->w);
-                    if (r < h1) a += LOAD(at);
-                } else {
-                    for (; r < h1; r++, at += s->w) a += LOAD_N(at, m);
-                }
+        for (int64_t d = d0; d < d1; d++) {
+            for (int64_t r = h0; r < h1; r += 4) {
+                int fresh = d == d0 && r == h0;
+                const T *at = x + (d * s->h + r) * s->w;
+                if (h1 - r >= 4) FN(add_rows)(at, s->w, 4, sum, fresh);
+                else if (h1 - r == 3) FN(add_rows)(at, s->w, 3, sum, fresh);
+                else if (h1 - r == 2) FN(add_rows)(at, s->w, 2, sum, fresh);
+                else FN(add_rows)(at, s->w, 1, sum, fresh);
             }
-            PUT(sum + c, a + b);
         }
         for (int64_t o = 0; o < s->ow; o++) {
             int64_t c = j->begin[o], end = j->end[o], count = (d1 - d0) * (h1 - h0) * (end - c);
