@@ -4,6 +4,7 @@
 #include "runtime.h"
 
 #define POOL_WORK 16384     /* elements of a task */
+#define AHEAD 512           /* elements between a read and what is fetched for later */
 
 enum { POOL_MAX, POOL_AVG, POOL_PLACES, POOL_MAX_BWD, POOL_AVG_BWD };
 

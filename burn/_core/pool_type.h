@@ -29,6 +29,8 @@ VINL void FN(spread_n)(const pool_job *j, const T *const *rows, const int n, A *
     if (sw == 2) {
         A *even = FN(pair)(j, ph, 0), *odd = FN(pair)(j, ph, 1), rest[L];
         for (; c + 2 * L <= cols; c += 2 * L) {
+            v_prefetch(rows[n - 1] + c + AHEAD), v_prefetch(rows[n - 1] + c + L + AHEAD);
+            if (n > 1) v_prefetch(rows[n - 2] + c + AHEAD), v_prefetch(rows[n - 2] + c + L + AHEAD);
             V u = FN(down)(rows, n, c, L, op), w = FN(down)(rows, n, c + L, L, op);
             PUT(even + c / 2, EVENS(u, w));
             PUT(odd + c / 2, ODDS(u, w));
@@ -77,6 +79,7 @@ VINL void FN(pairs_n)(const pool_job *j, const T *const *rows, const int n, T *o
     const int64_t ow = j->win.ow;
     for (int64_t c = 0; c < ow; c += L) {
         V u, w;
+        for (int r = 0; r < n; r++) v_prefetch(rows[r] + 2 * c + AHEAD), v_prefetch(rows[r] + 2 * c + L + AHEAD);
         if (c + L <= ow) {
             u = FN(down)(rows, n, 2 * c, L, op), w = FN(down)(rows, n, 2 * c + L, L, op);
         } else {
@@ -160,6 +163,7 @@ static void FN(place_rows)(pool_job *j, int64_t plane, int64_t first, int64_t la
     for (int64_t i = first; i < last; i++) {
         int64_t start = i * w->sh - w->top, from = (plane * w->oh + i) * w->ow, n = 0;
         T *out = (T *)j->out + from;
+        IA *direct = sizeof(IA) == (j->place_dtype == DT_I32 ? 4 : 8) ? (IA *)j->places + from : NULL;
         for (int64_t k = 0; k < w->kh; k++) {
             int64_t r = start + k * w->dh, slot = r % j->ring;
             if (r < 0 || r >= w->h) continue;
@@ -187,14 +191,16 @@ static void FN(place_rows)(pool_job *j, int64_t plane, int64_t first, int64_t la
             }
             if (c + L <= w->ow) STORE(out + c, v);
             else STORE_N(out + c, v, w->ow - c);
-            IPUT(whole + c, place);
+            if (direct && c + L <= w->ow) IPUT(direct + c, place);
+            else IPUT(whole + c, place);
         }
+        int64_t done = direct ? w->ow / L * L : 0;
         for (int64_t c = 0; c < w->ow && j->some_empty; c++)
-            if (j->begin[c] < 0) whole[c] = -1;
+            if (j->begin[c] < 0) (c < done ? direct : whole)[c] = -1;
         int32_t *narrow = (int32_t *)j->places + from;
-        int64_t *long_ = (int64_t *)j->places + from;
-        for (int64_t c = 0; c < w->ow && j->place_dtype == DT_I32; c++) narrow[c] = (int32_t)whole[c];
-        for (int64_t c = 0; c < w->ow && j->place_dtype != DT_I32; c++) long_[c] = whole[c];
+        int64_t *broad = (int64_t *)j->places + from;
+        for (int64_t c = done; c < w->ow && j->place_dtype == DT_I32; c++) narrow[c] = (int32_t)whole[c];
+        for (int64_t c = done; c < w->ow && j->place_dtype != DT_I32; c++) broad[c] = whole[c];
     }
 }
 
