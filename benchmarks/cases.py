@@ -314,6 +314,66 @@ MATMUL = [
     half("matmul 1024", "a @ b", "a @ b", (Arg((1024, 1024)), Arg((1024, 1024))), "matmul 1024", "matmul"),
 ]
 
+MAP, SMALL_MAP = Arg((8, 64, 112, 112)), Arg((8, 64, 56, 56))
+POINTS = Arg((8, 56, 56, 2))
+POOLED = "ops.MaxPoolOptions([3, 3], [2, 2], [1, 1])"
+MAPS = 4 * 8 * 64 * 56 * 56  # bytes of the smaller one
+
+
+def resized(name, mode, factor, ratio=None, memory=5 * MAPS):
+    """A plane made larger, corners not aligned."""
+    plain = "" if mode.islower() else ", align_corners=False"
+    return Case(
+        f"interpolate {name} × {factor} 8×64×56²", "interpolate", (SMALL_MAP,),
+        f"module.interpolate(a, ops.InterpolateOptions(ops.InterpolateMode.{mode.capitalize()}, False, None, [{factor}] * 2))",
+        f"F.interpolate(a, scale_factor={factor}, mode='{mode.lower()}'{plain})", ratio=ratio, memory=memory,
+    )  # fmt: skip
+
+
+def backward(name, arg, burn, torch, family):
+    """A layer and its gradient."""
+    return Case(
+        name,
+        family,
+        (replace(arg, tracked=True),),
+        f"{burn}.sum().backward()",
+        f"torch.autograd.grad({torch}.sum(), a)",
+    )
+
+
+POOL = [
+    Case("max_pool2d k3 s2 p1 8×64×112²", "pool", (MAP,), f"module.max_pool2d(a, {POOLED})", "F.max_pool2d(a, 3, 2, 1)",
+         ratio=(8, 20), memory=5 * MAPS),
+    Case("max_pool2d with indices 8×64×112²", "pool", (MAP,), f"module.max_pool2d_with_indices(a, {POOLED})",
+         "F.max_pool2d(a, 3, 2, 1, return_indices=True)", ratio=(6, 15), memory=6 * MAPS),
+    Case("avg_pool2d k2 8×64×112²", "pool", (MAP,), "module.avg_pool2d(a, ops.AvgPoolOptions([2, 2]))", "F.avg_pool2d(a, 2)",
+         ratio=(4, 8), memory=5 * MAPS),
+    Case("avg_pool2d k3 s1 p1 8×64×56²", "pool", (SMALL_MAP,),
+         "module.avg_pool2d(a, ops.AvgPoolOptions([3, 3], [1, 1], [1, 1]))", "F.avg_pool2d(a, 3, 1, 1)", memory=2 * MAPS),
+    Case("adaptive_avg_pool2d 7 8×64×112²", "pool", (MAP,), "module.adaptive_avg_pool2d(a, [7, 7])",
+         "F.adaptive_avg_pool2d(a, 7)", ratio=(2, 2.5), memory=4 * MAPS),
+    backward("max_pool2d and gradient 8×64×112²", MAP, f"module.max_pool2d(a, {POOLED})", "F.max_pool2d(a, 3, 2, 1)", "pool"),
+    backward("avg_pool2d and gradient 8×64×112²", MAP, "module.avg_pool2d(a, ops.AvgPoolOptions([2, 2]))", "F.avg_pool2d(a, 2)",
+             "pool"),
+    backward("adaptive_avg_pool2d and gradient 8×64×112²", MAP, "module.adaptive_avg_pool2d(a, [7, 7])",
+             "F.adaptive_avg_pool2d(a, 7)", "pool"),
+]  # fmt: skip
+
+INTERPOLATE = [
+    resized("nearest", "nearest", 2.0, (1.5, 2.5)),
+    resized("bilinear", "Bilinear", 2.0, (2.5, 5)),
+    resized("bicubic", "Bicubic", 2.0, (6, 20)),
+    resized("bilinear", "Bilinear", 1.7, (1.0, 5), 0),
+    *(
+        backward(f"interpolate {mode.lower()} × 2 and gradient", SMALL_MAP,
+                 f"module.interpolate(a, ops.InterpolateOptions(ops.InterpolateMode.{mode}, False, None, [2.0, 2.0]))",
+                 f"F.interpolate(a, scale_factor=2.0, mode='{mode.lower()}'{plain})", "interpolate")
+        for mode, plain in (("Nearest", ""), ("Bilinear", ", align_corners=False"), ("Bicubic", ", align_corners=False"))
+    ),
+    Case("grid_sample_2d 8×64×56²", "interpolate", (SMALL_MAP, POINTS), "a.grid_sample_2d(b)",
+         "F.grid_sample(a, b, align_corners=False)", memory=2 * MAPS),
+]  # fmt: skip
+
 MOVEMENT = [
     Case(
         "transpose copy 2048²",
@@ -441,7 +501,7 @@ SIGNAL = [
     ),
 ]
 
-CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + TRAINING
+CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + POOL + INTERPOLATE + TRAINING
 FAMILIES = sorted({case.family for case in CASES})
 
 

@@ -10,7 +10,7 @@ from burn.errors import NotYetError
 __all__ = ["WAITING", "WaitingNames", "check_waiting"]
 
 _QUANTIZED, _DISTRIBUTED, _ASYNC = "quantized operations", "distributed operations", "asynchronous reads"
-_CAPTURE, _EXTENSION, _SAMPLING = "capture of graphs", "the extension names", "grid sampling"
+_CAPTURE, _EXTENSION = "capture of graphs", "the extension names"
 _SHARE = "numpy(), from_numpy() and DLPack share the memory of a tensor"
 
 # The owner and the name: what it waits for, and what to do instead.
@@ -22,7 +22,6 @@ WAITING = {
     "DType.QFloat": (_QUANTIZED, "DType.I8 holds the integers"),
     "Tensor.is_distributed": (_DISTRIBUTED, "no tensor is distributed"),
     "Tensor.set_distributed": (_DISTRIBUTED, "grad_replace() puts a gradient in that was averaged elsewhere"),
-    "Tensor.grid_sample_2d": (_SAMPLING, "gather_nd() takes pixels by their indices"),
     "Tensor.to_data_async": (_ASYNC, "to_data() waits for the values"),
     "Tensor.into_data_async": (_ASYNC, "into_data() waits for the values"),
     "Tensor.into_scalar_async": (_ASYNC, "into_scalar() waits for the value"),

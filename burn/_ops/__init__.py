@@ -4,7 +4,20 @@ Importing this package registers every op with the core.
 """
 
 from burn._core import core
-from burn._ops import elementwise, index, matmul, movement, operators, random, reduce, scan, softmax, sort
+from burn._ops import (
+    elementwise,
+    index,
+    interpolate,
+    matmul,
+    movement,
+    operators,
+    pool,
+    random,
+    reduce,
+    scan,
+    softmax,
+    sort,
+)
 from burn._ops.registry import OPS
 
 core.set_core_ops(OPS["copy"], OPS["fill"], OPS["add"])
@@ -14,9 +27,11 @@ __all__ = [
     "OPS",
     "elementwise",
     "index",
+    "interpolate",
     "matmul",
     "movement",
     "operators",
+    "pool",
     "random",
     "reduce",
     "scan",

@@ -7,13 +7,14 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import activation, loss
+    from . import activation, interpolate, loss, pool
     from .activation import Gelu, Relu, Sigmoid, Tanh
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
     from .initializer import Initializer
     from .layer_norm import LayerNorm, LayerNormConfig
     from .linear import Linear, LinearConfig, LinearLayout
+    from .padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
 
 _PLACES = {
     "activation": ("Gelu", "Relu", "Sigmoid", "Tanh"),
@@ -22,6 +23,7 @@ _PLACES = {
     "initializer": ("Initializer",),
     "layer_norm": ("LayerNorm", "LayerNormConfig"),
     "linear": ("Linear", "LinearConfig", "LinearLayout"),
+    "padding": ("PaddingConfig1d", "PaddingConfig2d", "PaddingConfig3d"),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
@@ -37,16 +39,21 @@ __all__ = [
     "Linear",
     "LinearConfig",
     "LinearLayout",
+    "PaddingConfig1d",
+    "PaddingConfig2d",
+    "PaddingConfig3d",
     "Relu",
     "Sigmoid",
     "Tanh",
     "activation",
+    "interpolate",
     "loss",
+    "pool",
 ]
 
 
 def __getattr__(name):
-    if name in ("activation", "loss"):
+    if name in ("activation", "interpolate", "loss", "pool"):
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'burn.nn' has no attribute {name!r}")

@@ -24,6 +24,7 @@ from burn.tensor._joining import JoiningMethods
 from burn.tensor._math import MathMethods
 from burn.tensor._patterns import PatternMethods
 from burn.tensor._reducing import ReducingMethods
+from burn.tensor._sampling import SamplingMethods
 from burn.tensor._shaping import ShapingMethods
 from burn.tensor._slicing import SlicingMethods
 from burn.tensor._sorting import SortingMethods
@@ -45,6 +46,7 @@ class Tensor(
     PatternMethods,
     MathMethods,
     ReducingMethods,
+    SamplingMethods,
     SortingMethods,
     VectorMethods,
     TrackingMethods,

@@ -136,4 +136,6 @@ DOMAINS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]]
     "divisor": lambda rng, shape: rng.integers(1, 5, shape) * rng.choice([-1, 1], shape),
     "index3": lambda rng, shape: rng.integers(0, 3, shape),
     "bool": lambda rng, shape: rng.random(shape) < 0.5,
+    # coordinates in (-2, 2) that name no point between two pixels of a picture of 4 or 5, nor a pixel, exactly
+    "apart": lambda rng, shape: (rng.integers(-79, 80, shape) * 40 + rng.integers(5, 15, shape)) / 1600,
 }

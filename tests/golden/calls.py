@@ -9,9 +9,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import burn.signal
 import burn.tensor
 from burn.tensor import GridIndexing, GridOptions, GridSparsity, IndexPos, PadMode, Slice, Tensor
+from burn.tensor.ops import (
+    AvgPoolOptions,
+    GridSampleOptions,
+    GridSamplePaddingMode,
+    InterpolateMode,
+    InterpolateOptions,
+    MaxPoolOptions,
+)
 from tests.cases import as_tuple
 from tests.ops.checks import find
 
@@ -22,7 +32,7 @@ REMARKS = {"note"}
 PARAMETERS = {"d1": "dim1", "d2": "dim2", "start_dim": "start", "end_dim": "end"}
 
 # Classes whose fields a manifest lists one by one.
-OPTIONS = (burn.signal.StftOptions, GridOptions)
+OPTIONS = (burn.signal.StftOptions, GridOptions, MaxPoolOptions, AvgPoolOptions, InterpolateOptions, GridSampleOptions)
 
 # A manifest's text that the numbers were not made with: `2..0;-1` selects nothing, the numbers are those of `0..3;-2`.
 SLICES = {("negative step", "[.., 2..0;-1]"): "[.., 0..3;-2]"}
@@ -47,8 +57,9 @@ class UnknownArgument(AssertionError):
 
 
 def function_of(op: str) -> Callable:
-    """The public function of a manifest's op. Calls on Int and Bool tensors have the kind before the name, as have casts."""
-    function = find(op) or find(re.sub("^(int|bool|float)_", "", op))
+    """The public function of a manifest's op. Calls on Int and Bool tensors have the kind before the name, as have casts;
+    cases of a gradient alone have that behind it."""
+    function = find(op) or find(re.sub("^(int|bool|float)_|_grad$", "", op))
     if function is None:
         raise UnknownOperation(f"burn has no operation {op!r}")
     return function
@@ -133,8 +144,19 @@ def converted(name: str, value: Any) -> Any:
         return value
 
 
+def named(enum: Any, text: str) -> Any:
+    """The member of an enum that a manifest writes in small letters."""
+    return next(member for member in enum if member.name.lower() == text.replace("_", ""))
+
+
 def gathered(fields: dict, op: str) -> Any:
     """The options that have these fields."""
+    if isinstance(fields.get("mode"), str):
+        fields["mode"] = named(InterpolateMode, fields["mode"])
+    if "padding_mode" in fields:
+        fields["padding_mode"] = named(GridSamplePaddingMode, fields["padding_mode"])
+    if "scale_factor" in fields:  # Burn keeps factors in f32, and makes 6 rows of 10 × 0.7
+        fields["scale_factor"] = [float(np.float32(factor)) for factor in fields["scale_factor"]]
     for cls in OPTIONS:
         if set(fields) <= {f.name for f in dataclasses.fields(cls)}:
             return cls(**fields)

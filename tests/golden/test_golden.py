@@ -13,7 +13,7 @@ from tests.golden.known import WITHOUT_SIGN, Facts, corrected, distance_of
 # Families, with the number of cases that the manifests of the folder in the repository hold.
 COUNTS = {
     "elementwise": 243, "activation": 127, "reduce": 153, "movement": 42, "index": 13, "matmul": 12, "edge": 39, "linalg": 17,
-    "signal": 10,
+    "signal": 10, "pool": 31, "interpolate": 49,
 }  # fmt: skip
 
 # Relative distance from Burn's number: half precision may end one unit apart.

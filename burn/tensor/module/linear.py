@@ -1,10 +1,9 @@
-"""Functional forms of layers. Mirrors `burn::tensor::module`."""
+"""Products with a table of weights."""
 
 from burn._ops import index, matmul
 from burn._ops.movement import reshape
 from burn._ops.registry import check_tensor
 from burn.errors import ShapeError
-from burn.tensor._calls import teach_functions
 
 __all__ = ["embedding", "linear"]
 
@@ -51,6 +50,3 @@ def embedding(weights, indices):
         raise ShapeError(f"[embedding] 'indices' must be [batch, length], got shape {indices.dims()}")
     rows = index.select(weights, 0, reshape(indices, (indices._size,)))
     return reshape(rows, (*indices._dims, weights._dims[1]))
-
-
-teach_functions(globals())

@@ -1,0 +1,37 @@
+"""Functional forms of layers. Mirrors `burn::tensor::module`."""
+
+from burn.tensor._calls import teach_functions
+from burn.tensor.module.interpolate import interpolate
+from burn.tensor.module.linear import embedding, linear
+from burn.tensor.module.pool import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool2d_backward,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool2d_with_indices_backward,
+)
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool2d_backward",
+    "embedding",
+    "interpolate",
+    "linear",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool2d_with_indices_backward",
+]
+
+teach_functions(globals())
