@@ -2,7 +2,15 @@
 
 from burn.tensor._calls import teach_functions
 from burn.tensor.module.linear import embedding, linear
+from burn.tensor.module.norm import BatchNormTrainOutput, batch_norm, batch_norm_train, layer_norm
 
-__all__ = ["embedding", "linear"]
+__all__ = [
+    "BatchNormTrainOutput",
+    "batch_norm",
+    "batch_norm_train",
+    "embedding",
+    "layer_norm",
+    "linear",
+]
 
 teach_functions(globals())
