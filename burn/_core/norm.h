@@ -183,6 +183,7 @@ static int group_norm_bwd_run(const burn_buf *out, const burn_buf *in, burn_args
                               int64_t channels, int64_t spatial, int centred) {
     norm_job j = norm_rows_job(in->dtype, out[0].p, rows, groups, channels, spatial);
     int64_t n = channels * spatial, params = groups * channels;
+    if (rows * n == 0) return BURN_OK;
     j.x = in[0].p;
     j.g = in[1].p;
     j.mean = in[2].p;
@@ -190,12 +191,11 @@ static int group_norm_bwd_run(const burn_buf *out, const burn_buf *in, burn_args
     j.gamma = a->n_in > 4 ? in[4].p : NULL;
     j.centred = centred;
     j.wants = a->n_out > 1;
-    j.per = i64_max(ceil_div(rows, ROW_PARTS), i64_max(1, PIECE / i64_max(n, 1)));
+    j.per = i64_max(ceil_div(rows, ROW_PARTS), i64_max(1, PIECE / n));
     j.parts = ceil_div(rows, j.per);
     size_t bytes = (size_t)(j.wants ? j.parts * 2 * params * j.t->wide : 0);
     if (bytes && !(j.part = rt->alloc(bytes))) return rt_no_memory(a, (int64_t)bytes);
-    if (n > 0) rt_tasks(norm_rows_bwd_task, &j, j.parts, norm_ns(&j, 2.0 * rows * n));
-    else j.parts = 0;
+    rt_tasks(norm_rows_bwd_task, &j, j.parts, norm_ns(&j, 2.0 * rows * n));
     if (j.wants) j.t->add_parts(&j, out[1].p, out[2].p);
     if (bytes) rt->free(j.part, bytes);
     return BURN_OK;
@@ -234,7 +234,7 @@ static int norm_scratch(norm_job *j, burn_args *a, int sums, size_t *bytes) {
     j->per = i64_max(j->per, ceil_div(j->outer, 64));
     j->parts = ceil_div(j->outer, j->per);
     *bytes = (size_t)((sums ? j->parts : 0) * j->width * 16 + 4 * j->width * j->t->wide);
-    if (*bytes && !(j->sums = rt->alloc(*bytes))) return rt_no_memory(a, (int64_t)*bytes);
+    if (!(j->sums = rt->alloc(*bytes))) return rt_no_memory(a, (int64_t)*bytes);
     j->part = j->sums + (sums ? j->parts * j->width * 2 : 0);
     return BURN_OK;
 }
@@ -302,13 +302,12 @@ static int batch_norm_bwd_run(const burn_buf *out, const burn_buf *in, burn_args
     j.gamma = in[4].p;
     j.eps = a->f[0];
     j.train = train;
-    if (channels == 0) return BURN_OK;
+    if (outer * channels * inner == 0) return BURN_OK;
     if (norm_scratch(&j, a, 1, &bytes)) return BURN_ERR_MEMORY;
-    if (outer * inner == 0) j.parts = 0;
     norm_sums(&j);
     j.t->factors_bwd(&j, out[1].p, out[2].p);
-    if (outer * inner > 0) norm_apply(&j);
-    if (bytes) rt->free(j.sums, bytes);
+    norm_apply(&j);
+    rt->free(j.sums, bytes);
     return BURN_OK;
 }
 

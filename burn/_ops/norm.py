@@ -8,12 +8,13 @@ of channels of one element each.
 import math
 from typing import NamedTuple
 
-from burn._arguments import integer
+from burn._arguments import finite, integer
 from burn._core import core
 from burn._ops import elementwise as ew
+from burn._ops.movement import zeros
 from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
-from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.errors import ArgumentError, ShapeError
 from burn.tensor.dtype import DType
 
 _group_norm = define("group_norm", "norm", kinds=FLOAT, n_in=3, n_out=3)
@@ -43,15 +44,11 @@ def _wide(x):
     return DType.F32 if x.dtype in (DType.F16, DType.BF16) else x.dtype
 
 
-def _number(op, name, value, low=None):
-    """A finite float, not below `low` where that is given."""
-    if isinstance(value, bool) or not hasattr(value, "__float__") or isinstance(value, core.TensorBase):
-        raise ArgumentTypeError(f"[{op}] {name!r} must be a number, got {type(value).__name__}")
-    value = float(value)
-    if not math.isfinite(value) or (low is not None and value < low):
-        least = "" if low is None else f" and at least {low:g}"
-        raise ArgumentError(f"[{op}] {name!r} must be finite{least}, got {value}")
-    return value
+def _epsilon(op, value):
+    """A finite float that is not negative."""
+    if finite(op, "epsilon", value) < 0:
+        raise ArgumentError(f"[{op}] 'epsilon' must not be negative, got {value}")
+    return float(value)
 
 
 def _input(op, x, rank):
@@ -86,7 +83,7 @@ def _by_rows(op, ins, rows, ints, epsilon):
 def layer_norm(x, gamma, beta, epsilon):
     """(x - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis."""
     _input("layer_norm", x, 1)
-    epsilon = _number("layer_norm", "epsilon", epsilon, 0.0)
+    epsilon = _epsilon("layer_norm", epsilon)
     n = x._dims[-1]
     ins = (x, _vector("layer_norm", x, gamma, "gamma", -1))
     if beta is not None:
@@ -98,7 +95,7 @@ def layer_norm(x, gamma, beta, epsilon):
 def rms_norm(x, gamma, epsilon):
     """x / sqrt(mean(x * x) + epsilon) * gamma over the last axis."""
     _input("rms_norm", x, 1)
-    epsilon = _number("rms_norm", "epsilon", epsilon, 0.0)
+    epsilon = _epsilon("rms_norm", epsilon)
     rows = math.prod(x._dims[:-1])
     ins = (x, _vector("rms_norm", x, gamma, "gamma", -1))
     return _by_rows(_rms_norm, ins, rows, (rows, 1, x._dims[-1], 1, 0), epsilon)
@@ -107,23 +104,33 @@ def rms_norm(x, gamma, epsilon):
 def group_norm(x, groups, gamma, beta, epsilon):
     """(x - mean) / sqrt(variance + epsilon), each by its group of channels, * gamma + beta by channel where they are given."""
     _input("group_norm", x, 2)
-    epsilon = _number("group_norm", "epsilon", epsilon, 0.0)
+    epsilon = _epsilon("group_norm", epsilon)
     channels = x._dims[1]
     if integer("group_norm", "groups", groups, 1) and channels % groups:
         raise ShapeError(
             f"[group_norm] 'groups' must divide the {channels} channels of the input of shape {list(x._dims)}, got {groups}"
         )
     if (gamma is None) != (beta is None):
-        raise ArgumentError("[group_norm] 'gamma' and 'beta' must be given together, got one of them; pass both or None")
+        raise ArgumentError(
+            "[group_norm] 'gamma' and 'beta' must be given together, got one of them; pass both or None"
+        )
     vectors = () if gamma is None else ((gamma, "gamma"), (beta, "beta"))
     ins = (x, *(_vector("group_norm", x, v, name, 1) for v, name in vectors))
     rows = x._dims[0] * groups
     return _by_rows(_group_norm, ins, rows, (rows, groups, channels // groups, math.prod(x._dims[2:]), 1), epsilon)
 
 
+def _nothing(*inputs):
+    """The gradients of what no element depends on."""
+    found = [zeros(t._dims, t._dtype, t._slot) for t in inputs]
+    return (*found, None, None)
+
+
 def _rows_bwd(node, g):
     x, (ints, mean, scale) = node.saved(0), node.attrs
     gamma = (node.saved(1),) if node.count > 1 else ()
+    if not x._size:
+        return _nothing(x, *gamma * 2)
     outs = [core.empty(x._dims, x._dtype, x._slot, 0)]
     if any(node.needs(i) for i in range(1, node.count)):
         outs += [core.empty(gamma[0]._dims, mean._dtype, x._slot, 0) for _ in range(2)]
@@ -140,7 +147,7 @@ def batch_norm(x, gamma, beta, mean, variance, epsilon):
     """(x - mean) / sqrt(variance + epsilon) * gamma + beta by channel, which is axis 1, with given statistics."""
     op = "batch_norm"
     _input(op, x, 2)
-    epsilon = _number(op, "epsilon", epsilon, 0.0)
+    epsilon = _epsilon(op, epsilon)
     given = ((gamma, "gamma"), (beta, "beta"), (mean, "mean"), (variance, "variance"))
     ins = (x, *(_vector(op, x, value, name, 1) for value, name in given))
     ints = _batch(op, x)
@@ -152,7 +159,7 @@ def batch_norm_train(x, gamma, beta, epsilon):
     """The same with the mean and biased variance of the batch, which are results too; the gradient flows through them."""
     op = "batch_norm_train"
     _input(op, x, 2)
-    epsilon = _number(op, "epsilon", epsilon, 0.0)
+    epsilon = _epsilon(op, epsilon)
     ins = (x, _vector(op, x, gamma, "gamma", 1), _vector(op, x, beta, "beta", 1))
     ints, wide = _batch(op, x), _wide(x)
     ctx = max(t._ctx for t in ins)
@@ -169,6 +176,8 @@ def batch_norm_train(x, gamma, beta, epsilon):
 def _batch_bwd(train):
     def rule(node, g):
         x, gamma, (ints, epsilon, mean, variance) = node.saved(0), node.saved(1), node.attrs
+        if not x._size:
+            return _nothing(x, *[gamma] * 4)
         outs = [core.empty(x._dims, x._dtype, x._slot, 0)]
         outs += [core.empty(gamma._dims, gamma._dtype, x._slot, 0) for _ in range(2)]
         _batch_norm_bwd.update((x, g, mean, variance, gamma), outs, (*ints, train), (epsilon,))
@@ -186,7 +195,7 @@ def local_response_norm(x, size, alpha, beta, k):
     op = "local_response_norm"
     _input(op, x, 3)
     ints = (*_batch(op, x), integer(op, "size", size, 1))
-    floats = tuple(_number(op, name, v) for name, v in (("alpha", alpha), ("beta", beta), ("k", k)))
+    floats = tuple(finite(op, name, v) for name, v in (("alpha", alpha), ("beta", beta), ("k", k)))
     return _local_response_norm.apply((x,), x._dims, x._dtype, ints, floats, (ints, floats))
 
 

@@ -7,46 +7,83 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import activation, loss
+    from . import activation, loss, norm
     from .activation import Gelu, Relu, Sigmoid, Tanh
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
     from .initializer import Initializer
-    from .layer_norm import LayerNorm, LayerNormConfig
     from .linear import Linear, LinearConfig, LinearLayout
+    from .norm import (
+        BatchNorm,
+        BatchNormConfig,
+        GroupNorm,
+        GroupNormConfig,
+        InstanceNorm,
+        InstanceNormConfig,
+        LayerNorm,
+        LayerNormConfig,
+        LocalResponseNorm,
+        LocalResponseNormConfig,
+        RmsNorm,
+        RmsNormConfig,
+    )
 
 _PLACES = {
     "activation": ("Gelu", "Relu", "Sigmoid", "Tanh"),
     "dropout": ("Dropout", "DropoutConfig"),
     "embedding": ("Embedding", "EmbeddingConfig"),
     "initializer": ("Initializer",),
-    "layer_norm": ("LayerNorm", "LayerNormConfig"),
     "linear": ("Linear", "LinearConfig", "LinearLayout"),
+    "norm": (
+        "BatchNorm",
+        "BatchNormConfig",
+        "GroupNorm",
+        "GroupNormConfig",
+        "InstanceNorm",
+        "InstanceNormConfig",
+        "LayerNorm",
+        "LayerNormConfig",
+        "LocalResponseNorm",
+        "LocalResponseNormConfig",
+        "RmsNorm",
+        "RmsNormConfig",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "BatchNorm",
+    "BatchNormConfig",
     "Dropout",
     "DropoutConfig",
     "Embedding",
     "EmbeddingConfig",
     "Gelu",
+    "GroupNorm",
+    "GroupNormConfig",
     "Initializer",
+    "InstanceNorm",
+    "InstanceNormConfig",
     "LayerNorm",
     "LayerNormConfig",
     "Linear",
     "LinearConfig",
     "LinearLayout",
+    "LocalResponseNorm",
+    "LocalResponseNormConfig",
     "Relu",
+    "RmsNorm",
+    "RmsNormConfig",
     "Sigmoid",
     "Tanh",
     "activation",
     "loss",
+    "norm",
 ]
 
 
 def __getattr__(name):
-    if name in ("activation", "loss"):
+    if name in ("activation", "loss", "norm"):
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'burn.nn' has no attribute {name!r}")

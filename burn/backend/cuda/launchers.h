@@ -4,6 +4,7 @@
 #include "launch_index.h"
 #include "launch_matmul.h"
 #include "launch_movement.h"
+#include "launch_norm.h"
 #include "launch_random.h"
 #include "launch_reduce.h"
 #include "launch_scan.h"
@@ -16,5 +17,6 @@ static const cuda_family cuda_families[] = {
     {"elementwise", elementwise_launchers}, {"index", index_launchers},   {"matmul", matmul_launchers},
     {"movement", movement_launchers},       {"random", random_launchers}, {"reduce", reduce_launchers},
     {"scan", scan_launchers},               {"softmax", softmax_launchers},
-    {"sort", sort_launchers},               {NULL, NULL},
+    {"sort", sort_launchers},               {"norm", norm_launchers},
+    {NULL, NULL},
 };
