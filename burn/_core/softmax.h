@@ -5,6 +5,7 @@
 #include "vmath.h"
 
 #define COLUMNS 256         /* most columns of a tile */
+#define SOME 64             /* rows of a tile that are added up at once */
 #define TILE_BYTES 262144   /* a tile lies in L2 */
 
 typedef struct {

@@ -137,12 +137,18 @@ VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream
     if (stream) v_fence();
 }
 
+/* long sums are sums of sums of SOME rows, or what is added late is lost */
+VINL void FN(flush)(A *sum, A *some, int64_t wide) {
+    for (int64_t c = 0; c < wide; c += L) *(V *)(sum + c) += *(V *)(some + c), *(V *)(some + c) = (V){0};
+}
+
 /* w columns of n rows `stride` apart. They are first copied together: columns of a wide matrix share few cache sets.
    tile holds n rows of w rounded up to whole vectors. */
 VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
                            const int as_log, const int quiet) {
     int64_t wide = (w + L - 1) / L * L;
-    A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64)));
+    A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64))),
+        some[COLUMNS] __attribute__((aligned(64))) = {0};
     for (int64_t c = 0; c < wide; c++) shift[c] = quiet ? 0 : -INFINITY, sum[c] = 0;
     for (int64_t r = 0; r < n; r++) {
         const T *p = x + r * stride;
@@ -158,8 +164,9 @@ VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t strid
         for (int64_t c = 0; c < wide; c += L) {
             V v = EXP(*(V *)(t + c) - *(V *)(shift + c));
             if (!as_log) *(V *)(t + c) = v;
-            *(V *)(sum + c) += v;
+            *(V *)(some + c) += v;
         }
+        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(sum, some, wide);
     }
     for (int64_t c = 0; quiet && c < w; c++) sum[c] += (A)exp(-(double)shift[c]);
     for (int64_t c = 0; c < w; c++) sum[c] = (A)(as_log ? log(sum[c]) : 1 / (double)sum[c]);
@@ -228,7 +235,7 @@ VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, i
 VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
                        const int as_log) {
     int64_t wide = (w + L - 1) / L * L;
-    A sum[COLUMNS] __attribute__((aligned(64))) = {0};
+    A sum[COLUMNS] __attribute__((aligned(64))) = {0}, some[COLUMNS] __attribute__((aligned(64))) = {0};
     for (int64_t r = 0; r < n; r++) {
         for (int64_t c = 0; c < wide; c += L) {
             const T *p = y + r * stride + c, *q = g + r * stride + c;
@@ -236,8 +243,9 @@ VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int6
             V a = c + L <= w ? LOAD(p) : LOAD_N(p, w - c), b = c + L <= w ? LOAD(q) : LOAD_N(q, w - c);
             *(V *)(tile + 2 * r * wide + c) = a;
             *(V *)(tile + (2 * r + 1) * wide + c) = b;
-            *(V *)(sum + c) += FN(bwd_term)(a, b, as_log);
+            *(V *)(some + c) += FN(bwd_term)(a, b, as_log);
         }
+        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(sum, some, wide);
     }
     for (int64_t r = 0; r < n; r++) {
         const A *t = tile + 2 * r * wide;
