@@ -100,12 +100,12 @@ def test_threads_do_not_matter():
 
 def test_long_columns_are_summed_in_parts():
     """Thousands of small terms after a large one are not lost, in the values and in the gradient."""
-    values = np.full((1, 20_000, 3), -9.0)
+    values = np.full((1, 20_000, 40), -9.0)
     values[0, 0] = 0
     soft = exact(activation.softmax(tensor(values), 1))
-    np.testing.assert_allclose(soft, reference(values)[0], rtol=1e-6)
+    np.testing.assert_allclose(soft, reference(values)[0], rtol=3e-6)
     x = tensor(values, device=Device.flex().autodiff()).require_grad()
-    weight = np.linspace(0, 1, 60_000).reshape(values.shape)
+    weight = np.linspace(0, 1, values.size).reshape(values.shape)
     grad = exact(x.grad((activation.softmax(x, 1) * tensor(weight, device=Device.flex().autodiff())).sum().backward()))
     want = soft * (weight - (soft * weight).sum(1, keepdims=True))
     np.testing.assert_allclose(grad, want, rtol=1e-5, atol=1e-7)
