@@ -137,9 +137,9 @@ VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream
     if (stream) v_fence();
 }
 
-/* long sums are sums of sums of SOME rows, or what is added late is lost */
-VINL void FN(flush)(A *sum, A *some, int64_t wide) {
-    for (int64_t c = 0; c < wide; c += L) *(V *)(sum + c) += *(V *)(some + c), *(V *)(some + c) = (V){0};
+/* long sums are sums in double of the sums of SOME rows */
+VINL void FN(flush)(double *total, A *some, int64_t wide) {
+    for (int64_t c = 0; c < wide; c++) total[c] += some[c], some[c] = 0;
 }
 
 /* w columns of n rows `stride` apart. They are first copied together: columns of a wide matrix share few cache sets.
@@ -149,7 +149,8 @@ VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t strid
     int64_t wide = (w + L - 1) / L * L;
     A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64))),
         some[COLUMNS] __attribute__((aligned(64))) = {0};
-    for (int64_t c = 0; c < wide; c++) shift[c] = quiet ? 0 : -INFINITY, sum[c] = 0;
+    double total[COLUMNS] = {0};
+    for (int64_t c = 0; c < wide; c++) shift[c] = quiet ? 0 : -INFINITY;
     for (int64_t r = 0; r < n; r++) {
         const T *p = x + r * stride;
         for (int64_t c = 0; c < wide; c += L) {
@@ -166,10 +167,10 @@ VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t strid
             if (!as_log) *(V *)(t + c) = v;
             *(V *)(some + c) += v;
         }
-        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(sum, some, wide);
+        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(total, some, wide);
     }
-    for (int64_t c = 0; quiet && c < w; c++) sum[c] += (A)exp(-(double)shift[c]);
-    for (int64_t c = 0; c < w; c++) sum[c] = (A)(as_log ? log(sum[c]) : 1 / (double)sum[c]);
+    for (int64_t c = 0; quiet && c < w; c++) total[c] += exp(-(double)shift[c]);
+    for (int64_t c = 0; c < w; c++) sum[c] = (A)(as_log ? log(total[c]) : 1 / total[c]);
     for (int64_t r = 0; r < n; r++) {
         const A *t = tile + r * wide;
         T *q = y + r * stride;
@@ -235,7 +236,8 @@ VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, i
 VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
                        const int as_log) {
     int64_t wide = (w + L - 1) / L * L;
-    A sum[COLUMNS] __attribute__((aligned(64))) = {0}, some[COLUMNS] __attribute__((aligned(64))) = {0};
+    A sum[COLUMNS] __attribute__((aligned(64))), some[COLUMNS] __attribute__((aligned(64))) = {0};
+    double total[COLUMNS] = {0};
     for (int64_t r = 0; r < n; r++) {
         for (int64_t c = 0; c < wide; c += L) {
             const T *p = y + r * stride + c, *q = g + r * stride + c;
@@ -245,8 +247,9 @@ VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int6
             *(V *)(tile + (2 * r + 1) * wide + c) = b;
             *(V *)(some + c) += FN(bwd_term)(a, b, as_log);
         }
-        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(sum, some, wide);
+        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(total, some, wide);
     }
+    for (int64_t c = 0; c < wide; c++) sum[c] = (A)total[c];
     for (int64_t r = 0; r < n; r++) {
         const A *t = tile + 2 * r * wide;
         T *q = dx + r * stride;
