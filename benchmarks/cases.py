@@ -316,6 +316,24 @@ NORM = [
     ),
 ]  # fmt: skip
 
+HEADS = (Arg((4, 8, 512, 64)),) * 3
+SCORES = 4 * 8 * 512 * 512
+ATTENTION = [
+    Case(
+        "attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c)", "F.scaled_dot_product_attention(a, b, c)",
+        ratio=(1.1, 1.25), flops=SCORES * 64 * 4,
+    ),
+    Case(
+        "causal attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c, options=causal)",
+        "F.scaled_dot_product_attention(a, b, c, is_causal=True)", ratio=(1.5, 2.0), flops=SCORES * 64 * 2,
+    ),
+    Case(
+        "attention and gradient 4×8×512×64", "attention", tuple(replace(arg, tracked=True) for arg in HEADS),
+        "module.attention(a, b, c).sum().backward()",
+        "torch.autograd.grad(F.scaled_dot_product_attention(a, b, c).sum(), (a, b, c))", ratio=1.1, flops=SCORES * 64 * 14,
+    ),
+]  # fmt: skip
+
 SORT = [
     Case(
         "sort 2048²",
@@ -470,7 +488,7 @@ SIGNAL = [
     ),
 ]
 
-CASES = SMALL_OPS + ELEMENTWISE + REDUCE + NORM + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + TRAINING
+CASES = SMALL_OPS + ELEMENTWISE + REDUCE + NORM + ATTENTION + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + TRAINING
 FAMILIES = sorted({case.family for case in CASES})
 
 
