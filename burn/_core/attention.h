@@ -234,9 +234,11 @@ static int attention_bwd_run(const burn_buf *out, const burn_buf *in, burn_args 
     j.dbias = a->n_out > 3 ? out[3].p : NULL;
     j.wants = (int)wants;
     j.chunks = 1;
-    int64_t heads = j.batch * j.kv_heads, panel = j.t->panel, d = attention_round(j.d, panel), w = attention_round(j.width, panel);
+    int64_t heads = j.batch * j.kv_heads, panel = j.t->panel;
+    int64_t d = attention_round(j.d, panel), w = attention_round(j.width, panel);
     if (heads == 0) return BURN_OK;
-    j.bytes = (size_t)((attention_round(j.keys, panel) * (3 * d + 2 * w) + QUERIES * (3 * d + 2 * w + 3 * ROOM + 2)) * j.t->wide);
+    j.bytes = (size_t)((attention_round(j.keys, panel) * (3 * d + 2 * w) + QUERIES * (3 * d + 2 * w + 3 * ROOM + 2))
+                       * j.t->wide);
     rt_tasks(attention_task, &j, heads, attention_ns(&j, 2.5));
     return j.failed ? rt_no_memory(a, (int64_t)j.bytes) : BURN_OK;
 }

@@ -42,7 +42,9 @@ def attention(query, key, value, mask, bias, scale, softcap, causal):
     k, v = _checked("key", key, query), _checked("value", value, query)
     for name, axis, have, want in (("key", 0, k, q[0]), ("key", 3, k, q[3]), ("value", 0, v, q[0])):
         if have[axis] != want:
-            raise ShapeError(f"[attention] {name!r} must have {want} on axis {axis} like 'query' of {list(q)}, got {list(have)}")
+            raise ShapeError(
+                f"[attention] {name!r} must have {want} on axis {axis} like 'query' of {list(q)}, got {list(have)}"
+            )
     if v[1:3] != k[1:3]:
         raise ShapeError(f"[attention] 'value' must have the heads and the length of 'key' of {list(k)}, got {list(v)}")
     if k[1] != q[1] and (k[1] == 0 or q[1] % k[1]):
@@ -53,7 +55,9 @@ def attention(query, key, value, mask, bias, scale, softcap, causal):
     if mask is not None:
         check_device("attention", query, check_tensor("attention", mask, "mask"), "mask")
         if mask._kind != Kind.Bool.value:
-            raise KindError(f"[attention] 'mask' must be of kind Bool, got {mask.dtype.name}; true removes a key; compare first")
+            raise KindError(
+                f"[attention] 'mask' must be of kind Bool, got {mask.dtype.name}; true removes a key; compare first"
+            )
         ins.append(_over_scores("mask", ew.cast(mask, DType.Bool), scores))
         flags |= MASK
     if bias is not None:

@@ -1,10 +1,10 @@
 """Every op has cases, and every case has its op."""
 
 from burn._ops import OPS
-from tests.cases import activation, elementwise, index, linalg, matmul, movement, norm, reduce
+from tests.cases import activation, attention, elementwise, index, linalg, matmul, movement, norm, reduce
 from tests.ops.checks import find, op_of
 
-FAMILIES = (activation, elementwise, index, linalg, matmul, movement, norm, reduce)
+FAMILIES = (activation, attention, elementwise, index, linalg, matmul, movement, norm, reduce)
 NAMES = {op_of(case.name) for family in FAMILIES for case in [*family.CASES, *family.ERRORS]} - {None}
 
 

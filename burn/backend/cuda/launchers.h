@@ -1,5 +1,6 @@
 /* The launchers of all families. */
 #pragma once
+#include "launch_attention.h"
 #include "launch_elementwise.h"
 #include "launch_index.h"
 #include "launch_matmul.h"
@@ -18,5 +19,5 @@ static const cuda_family cuda_families[] = {
     {"movement", movement_launchers},       {"random", random_launchers}, {"reduce", reduce_launchers},
     {"scan", scan_launchers},               {"softmax", softmax_launchers},
     {"sort", sort_launchers},               {"norm", norm_launchers},
-    {NULL, NULL},
+    {"attention", attention_launchers},     {NULL, NULL},
 };

@@ -36,6 +36,4 @@ def attention(query, key, value, mask=None, attn_bias=None, options=None):
     [[[[2.0]]]]
     """
     options = instance("attention", "options", options or AttentionModuleOptions(), AttentionModuleOptions)
-    return ops.attention(
-        query, key, value, mask, attn_bias, options.scale, options.softcap, options.is_causal
-    )
+    return ops.attention(query, key, value, mask, attn_bias, options.scale, options.softcap, options.is_causal)
