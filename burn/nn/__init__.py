@@ -7,10 +7,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import activation, loss, norm
+    from . import activation, attention, cache, loss, norm, transformer
     from .activation import Gelu, Relu, Sigmoid, Tanh
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
+    from .identity import Identity
     from .initializer import Initializer
     from .linear import Linear, LinearConfig, LinearLayout
     from .norm import (
@@ -32,6 +33,7 @@ _PLACES = {
     "activation": ("Gelu", "Relu", "Sigmoid", "Tanh"),
     "dropout": ("Dropout", "DropoutConfig"),
     "embedding": ("Embedding", "EmbeddingConfig"),
+    "identity": ("Identity",),
     "initializer": ("Initializer",),
     "linear": ("Linear", "LinearConfig", "LinearLayout"),
     "norm": (
@@ -51,6 +53,8 @@ _PLACES = {
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
+_MODULES = ("activation", "attention", "cache", "loss", "norm", "transformer")
+
 __all__ = [
     "BatchNorm",
     "BatchNormConfig",
@@ -61,6 +65,7 @@ __all__ = [
     "Gelu",
     "GroupNorm",
     "GroupNormConfig",
+    "Identity",
     "Initializer",
     "InstanceNorm",
     "InstanceNormConfig",
@@ -77,13 +82,16 @@ __all__ = [
     "Sigmoid",
     "Tanh",
     "activation",
+    "attention",
+    "cache",
     "loss",
     "norm",
+    "transformer",
 ]
 
 
 def __getattr__(name):
-    if name in ("activation", "loss", "norm"):
+    if name in _MODULES:
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'burn.nn' has no attribute {name!r}")

@@ -8,13 +8,17 @@ import pytest
 from burn import Device, Tensor, nn
 from burn.config import config_to_json
 from burn.module import RunningState
+from burn.nn.attention import MhaInput, MultiHeadAttention, generate_autoregressive_mask
 from burn.nn.loss import CrossEntropyLossConfig, MseLoss, Reduction
+from burn.nn.transformer import TransformerDecoder, TransformerDecoderInput, TransformerEncoder, TransformerEncoderInput
 from tests.golden import FOLDER, cases, tensors
 
-CONFIGS = {
-    name: getattr(nn, name + "Config")
-    for name in ("Linear", "Embedding", "BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "RmsNorm")
+PLACES = {
+    nn: "Linear Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn.attention: "MultiHeadAttention",
+    nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
 }
+CONFIGS = {name: getattr(place, name + "Config") for place, names in PLACES.items() for name in names.split()}
 LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
 LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss")]
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}
@@ -30,10 +34,42 @@ def close(actual, expected, dtype):
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
 
 
+def field_of(module, path):
+    """What a path leads to."""
+    for name in path.split("."):
+        module = module[int(name)] if name.isdigit() else getattr(module, name)
+    return module
+
+
 def value_of(module, path):
     """A parameter of a module, or a running state as it is read without waiting: one update behind."""
-    found = getattr(module, path)
+    found = field_of(module, path)
     return (found.value() if isinstance(found, RunningState) else found).numpy()
+
+
+def caller(module, case, device):
+    """The call of a module on tensors, where its forward takes an object of several."""
+    if isinstance(module, MultiHeadAttention):
+
+        def attend(*tensors, x=None, mask_pad=None):
+            given = MhaInput.self_attn(x) if x is not None else MhaInput(*tensors)
+            if mask_pad is not None:
+                batch, length = mask_pad.dims()
+                given = given.mask_pad(mask_pad).mask_attn(generate_autoregressive_mask(batch, length, device.inner()))
+            out = module(given)
+            return out.weights, out.context
+
+        return attend
+    if isinstance(module, TransformerEncoder):
+
+        def encode(x, mask_pad=None):
+            given = TransformerEncoderInput(x)
+            return module(given if mask_pad is None else given.mask_pad(mask_pad))
+
+        return encode
+    if isinstance(module, TransformerDecoder):
+        return lambda *tensors: module(TransformerDecoderInput(*tensors))
+    return module
 
 
 def run(call, case, family, device):
@@ -43,7 +79,8 @@ def run(call, case, family, device):
         array = data[f"{case['name']}/in.{entry['name']}"]
         tensor = Tensor.from_data(array, device, dtype=str(array.dtype).replace("float", "f").replace("int", "i"))
         inputs[entry["name"]] = tensor.require_grad() if entry["kind"] == "F" else tensor
-    return inputs, [call(*inputs.values())]
+    result = call(**inputs) if any(name.startswith("mask") for name in inputs) else call(*inputs.values())
+    return inputs, list(result) if isinstance(result, tuple) else [result]
 
 
 def gradients(case, outputs, family, device):
@@ -65,7 +102,7 @@ def test_layers(case, device):
     assert str(module) == case["display"]
     for path in case["params"]:
         np.testing.assert_array_equal(value_of(module, path), data[f"{name}/param.{path}"])
-    inputs, outputs = run(module, case, "nn/nn", device)
+    inputs, outputs = run(caller(module, case, device), case, "nn/nn", device)
     for index, output in enumerate(outputs):
         close(output.numpy(), data[f"{name}/out.{index}"], dtype)
     grads = gradients(case, outputs, "nn/nn", device)
@@ -74,7 +111,7 @@ def test_layers(case, device):
     for path in case["state_after"]:
         close(value_of(module, path), data[f"{name}/after.{path}"], dtype)
     for path in case["param_grads"]:
-        close(getattr(module, path).grad(grads).numpy(), data[f"{name}/pgrad.{path}"], dtype)
+        close(field_of(module, path).grad(grads).numpy(), data[f"{name}/pgrad.{path}"], dtype)
 
 
 @pytest.mark.parametrize("case", LOSSES, ids=lambda case: case["name"])

@@ -4,9 +4,10 @@ import dataclasses
 from typing import Any
 
 from burn.config import ConfigEnum, tuple_variant
-from burn.module import EnumModule, Module
+from burn.module import EnumModule
 from burn.tensor import Tensor
 
+from ..identity import Identity
 from . import batch, group, layer
 
 _SIZES = {
@@ -68,7 +69,7 @@ class NormalizationConfig(ConfigEnum):
         """The layer; on the default device if ``device`` is None."""
         name = type(self).__name__
         if name not in _SIZES:
-            return Normalization.Identity(_Identity())
+            return Normalization.Identity(Identity())
         variant: Any = self
         return getattr(Normalization, name)(variant.config.init(device))
 
@@ -87,11 +88,6 @@ class NormalizationConfig(ConfigEnum):
         return getattr(variant.config, _SIZES[name]) if name in _SIZES else 0
 
 
-class _Identity(Module):
-    def forward(self, input: Tensor) -> Tensor:
-        return input
-
-
 class Normalization(EnumModule):
     """A normalisation of any kind. Mirrors `burn::nn::norm::Normalization`.
 
@@ -102,7 +98,7 @@ class Normalization(EnumModule):
     4
     """
 
-    Identity: _Identity
+    Identity: Identity
     Batch: batch.BatchNorm
     Group: group.GroupNorm
     Instance: group.InstanceNorm
@@ -122,7 +118,7 @@ class Normalization(EnumModule):
     def num_features(self) -> int:
         """How many features; 0 for `Identity`."""
         module = self.module
-        if isinstance(module, _Identity):
+        if isinstance(module, Identity):
             return 0
         if hasattr(module, "num_channels"):
             return module.num_channels
