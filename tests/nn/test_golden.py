@@ -57,7 +57,7 @@ def caller(module, case, device):
                 batch, length = mask_pad.dims()
                 given = given.mask_pad(mask_pad).mask_attn(generate_autoregressive_mask(batch, length, device.inner()))
             out = module(given)
-            return out.weights, out.context
+            return out.context, out.weights
 
         return attend
     if isinstance(module, TransformerEncoder):
