@@ -287,6 +287,53 @@ REDUCE = [
     ),
 ]
 
+VECTOR = Arg((2048,))
+PARAMETERS = (replace(VECTOR, tracked=True),) * 2
+NORM = [
+    Case(
+        "layer_norm 2048²", "norm", (SQUARE, VECTOR, VECTOR), "module.layer_norm(a, b, c, 1e-5)",
+        "F.layer_norm(a, a.shape[-1:], b, c, 1e-5)", ratio=(1.2, 1.4), memory=8 * M4,
+    ),
+    Case(
+        "layer_norm and gradient 2048²", "norm", (replace(SQUARE, tracked=True), *PARAMETERS),
+        "module.layer_norm(a, b, c, 1e-5).sum().backward()",
+        "torch.autograd.grad(F.layer_norm(a, a.shape[-1:], b, c, 1e-5).sum(), (a, b, c))", ratio=(1.2, 1.4),
+    ),
+    Case(
+        "batch_norm 2048²", "norm", (SQUARE, VECTOR, VECTOR), "module.batch_norm_train(a, b, c, 1e-5)",
+        "F.batch_norm(a, None, None, b, c, True)", ratio=(1.2, 1.4), memory=12 * M4,
+    ),
+    Case(
+        "batch_norm and gradient 2048²", "norm", (replace(SQUARE, tracked=True), *PARAMETERS),
+        "module.batch_norm_train(a, b, c, 1e-5).output.sum().backward()",
+        "torch.autograd.grad(F.batch_norm(a, None, None, b, c, True).sum(), (a, b, c))", ratio=(1.2, 1.4),
+    ),
+    Case(
+        "batch_norm and gradient 8×64×56×56", "norm",
+        (Arg((8, 64, 56, 56), tracked=True), *(Arg((64,), tracked=True),) * 2),
+        "module.batch_norm_train(a, b, c, 1e-5).output.sum().backward()",
+        "torch.autograd.grad(F.batch_norm(a, None, None, b, c, True).sum(), (a, b, c))",
+    ),
+]  # fmt: skip
+
+HEADS = (Arg((4, 8, 512, 64)),) * 3
+SCORES = 4 * 8 * 512 * 512
+ATTENTION = [
+    Case(
+        "attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c)", "F.scaled_dot_product_attention(a, b, c)",
+        ratio=(1.1, 1.25), flops=SCORES * 64 * 4,
+    ),
+    Case(
+        "causal attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c, options=causal)",
+        "F.scaled_dot_product_attention(a, b, c, is_causal=True)", ratio=(1.5, 2.0), flops=SCORES * 64 * 2,
+    ),
+    Case(
+        "attention and gradient 4×8×512×64", "attention", tuple(replace(arg, tracked=True) for arg in HEADS),
+        "module.attention(a, b, c).sum().backward()",
+        "torch.autograd.grad(F.scaled_dot_product_attention(a, b, c).sum(), (a, b, c))", ratio=1.1, flops=SCORES * 64 * 14,
+    ),
+]  # fmt: skip
+
 SORT = [
     Case(
         "sort 2048²",
@@ -501,7 +548,13 @@ SIGNAL = [
     ),
 ]
 
-CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + POOL + INTERPOLATE + TRAINING
+CASES = [
+    case
+    for rows in (
+        SMALL_OPS, ELEMENTWISE, REDUCE, NORM, ATTENTION, SORT, MATMUL, MOVEMENT, RANDOM, SIGNAL, POOL, INTERPOLATE, TRAINING,
+    )
+    for case in rows
+]  # fmt: skip
 FAMILIES = sorted({case.family for case in CASES})
 
 

@@ -1,4 +1,4 @@
-// softmax and log_softmax over the middle axis of [outer, n, inner], forward and backward.
+// softmax, log_softmax and quiet_softmax over the middle axis of [outer, n, inner], forward and backward.
 //   row_*    inner 1: a group of threads keeps a row in registers, so that it is read once and written once
 //   long     inner 1, rows too long for that: read twice
 //   columns  other inner: neighbouring threads take neighbouring columns, read twice; wide: words of columns
@@ -7,6 +7,7 @@
 
 OP(softmax, FLOAT)
 OP(log_softmax, FLOAT)
+OP(quiet_softmax, FLOAT)
 OP(softmax_bwd, FLOAT)
 OP(log_softmax_bwd, FLOAT)
 
@@ -21,6 +22,7 @@ INLINE C m_exp(C x) { return FN(exp)(x); }
 INLINE C m_log(C x) { return FN(log)(x); }
 INLINE C larger(C a, C b) { return a > b ? a : b; } // a NaN may be dropped: the sum finds it
 #define LEAST C(-INFINITY)
+enum { PLAIN, LOG, QUIET }; // quiet: as if there was one more element, 0
 const int WORD = 16 / (int)sizeof(T); // elements
 
 struct Sum { static INLINE C of(C a, C b) { return a + b; } static INLINE C none() { return 0; } };
@@ -81,7 +83,7 @@ INLINE bool whole_words(const T *a, const T *b, const T *c, i64 n) {
     return (((u64)a | (u64)b | (u64)c) & 15) == 0 && n % WORD == 0;
 }
 
-template <int K, bool LOG> INLINE void forward_row(T *out, const T *x, i64 outer, int n, int lanes) {
+template <int K, int HOW> INLINE void forward_row(T *out, const T *x, i64 outer, int n, int lanes) {
     __shared__ C room[2][32];
     i64 row = row_of(lanes);
     int lane = lane_of(lanes);
@@ -92,6 +94,7 @@ template <int K, bool LOG> INLINE void forward_row(T *out, const T *x, i64 outer
 #pragma unroll
     for (int k = 0; k < K * WORD; k++) most = larger(most, up(r.v[k]));
     most = over_group<Max>(most, lanes, room[0]);
+    if (HOW == QUIET) most = larger(most, C(0));
 #pragma unroll
     for (int k = 0; k < K * WORD; k++) {
         bool inside = place(k, lane, lanes, words) < n; // beyond the row -inf - most would be NaN where most is -inf
@@ -99,15 +102,16 @@ template <int K, bool LOG> INLINE void forward_row(T *out, const T *x, i64 outer
         sum += e[k];
     }
     sum = over_group<Sum>(sum, lanes, room[1]);
-    C scale = LOG ? m_log(sum) : C(1) / sum;
+    if (HOW == QUIET) sum += m_exp(-most);
+    C scale = HOW == LOG ? m_log(sum) : C(1) / sum;
 #pragma unroll
-    for (int k = 0; k < K * WORD; k++) r.v[k] = down<T>(LOG ? up(r.v[k]) - most - scale : e[k] * scale);
+    for (int k = 0; k < K * WORD; k++) r.v[k] = down<T>(HOW == LOG ? up(r.v[k]) - most - scale : e[k] * scale);
     write_row<K>(out + row * n, r, live ? n : 0, lane, lanes, words);
 }
 // From the output y: (g - sum g y) y; for the logarithm g - e^y sum g.
-template <bool LOG> INLINE C term(C y, C g) { return LOG ? g : g * y; }
-template <bool LOG> INLINE C slope(C y, C g, C sum) { return LOG ? g - m_exp(y) * sum : (g - sum) * y; }
-template <int K, bool LOG> INLINE void backward_row(T *out, const T *y, const T *g, i64 outer, int n, int lanes) {
+template <bool AS_LOG> INLINE C term(C y, C g) { return AS_LOG ? g : g * y; }
+template <bool AS_LOG> INLINE C slope(C y, C g, C sum) { return AS_LOG ? g - m_exp(y) * sum : (g - sum) * y; }
+template <int K, bool AS_LOG> INLINE void backward_row(T *out, const T *y, const T *g, i64 outer, int n, int lanes) {
     __shared__ C room[32];
     i64 row = row_of(lanes);
     int lane = lane_of(lanes), size = row < outer ? n : 0;
@@ -116,10 +120,10 @@ template <int K, bool LOG> INLINE void backward_row(T *out, const T *y, const T 
     Row<K> b = read_row<K>(g + row * n, size, lane, lanes, words, down<T>(C(0)));
     C sum = 0;
 #pragma unroll
-    for (int k = 0; k < K * WORD; k++) sum += term<LOG>(up(a.v[k]), up(b.v[k]));
+    for (int k = 0; k < K * WORD; k++) sum += term<AS_LOG>(up(a.v[k]), up(b.v[k]));
     sum = over_group<Sum>(sum, lanes, room);
 #pragma unroll
-    for (int k = 0; k < K * WORD; k++) a.v[k] = down<T>(slope<LOG>(up(a.v[k]), up(b.v[k]), sum));
+    for (int k = 0; k < K * WORD; k++) a.v[k] = down<T>(slope<AS_LOG>(up(a.v[k]), up(b.v[k]), sum));
     write_row<K>(out + row * n, a, size, lane, lanes, words);
 }
 
@@ -137,7 +141,13 @@ template <int N> INLINE void take(Running &r, const C (&v)[N]) {
     r.most = most;
     r.sum = sum;
 }
-template <bool LOG> INLINE C result(C x, Running r, C scale) { return LOG ? x - r.most - scale : m_exp(x - r.most) * scale; }
+INLINE void take_0(Running &r) {
+    C none[1] = {0};
+    take(r, none);
+}
+template <bool AS_LOG> INLINE C result(C x, Running r, C scale) {
+    return AS_LOG ? x - r.most - scale : m_exp(x - r.most) * scale;
+}
 
 // ---- long rows: a block each
 template <class F> INLINE void by_words(i64 n, bool words, const F &f) {
@@ -147,7 +157,7 @@ template <class F> INLINE void by_words(i64 n, bool words, const F &f) {
         for (i64 i = threadIdx.x; i < n; i += blockDim.x) f(i, false);
     }
 }
-template <bool LOG> INLINE void forward_long(T *out, const T *x, i64 n) {
+template <int HOW> INLINE void forward_long(T *out, const T *x, i64 n) {
     __shared__ C room[2][32];
     bool words = whole_words(x, out, out, n);
     x += blockIdx.x * n;
@@ -165,19 +175,20 @@ template <bool LOG> INLINE void forward_long(T *out, const T *x, i64 n) {
     C most = over_group<Max>(r.most, blockDim.x, room[0]);
     r.sum = over_group<Sum>(r.sum * m_exp(r.most - base(most)), blockDim.x, room[1]);
     r.most = most;
-    C scale = LOG ? m_log(r.sum) : C(1) / r.sum;
+    if (HOW == QUIET) take_0(r);
+    C scale = HOW == LOG ? m_log(r.sum) : C(1) / r.sum;
     by_words(n, words, [&](i64 i, bool word) {
         if (!word) {
-            out[i] = down<T>(result<LOG>(up(x[i]), r, scale));
+            out[i] = down<T>(result<HOW == LOG>(up(x[i]), r, scale));
             return;
         }
         vec<T, WORD> w = *(const vec<T, WORD> *)(x + i);
 #pragma unroll
-        for (int k = 0; k < WORD; k++) w.v[k] = down<T>(result<LOG>(up(w.v[k]), r, scale));
+        for (int k = 0; k < WORD; k++) w.v[k] = down<T>(result<HOW == LOG>(up(w.v[k]), r, scale));
         *(vec<T, WORD> *)(out + i) = w;
     });
 }
-template <bool LOG> INLINE void backward_long(T *out, const T *y, const T *g, i64 n) {
+template <bool AS_LOG> INLINE void backward_long(T *out, const T *y, const T *g, i64 n) {
     __shared__ C room[32];
     bool words = whole_words(y, g, out, n);
     y += blockIdx.x * n;
@@ -186,22 +197,22 @@ template <bool LOG> INLINE void backward_long(T *out, const T *y, const T *g, i6
     C sum = 0;
     by_words(n, words, [&](i64 i, bool word) {
         if (!word) {
-            sum += term<LOG>(up(y[i]), up(g[i]));
+            sum += term<AS_LOG>(up(y[i]), up(g[i]));
             return;
         }
         vec<T, WORD> a = *(const vec<T, WORD> *)(y + i), b = *(const vec<T, WORD> *)(g + i);
 #pragma unroll
-        for (int k = 0; k < WORD; k++) sum += term<LOG>(up(a.v[k]), up(b.v[k]));
+        for (int k = 0; k < WORD; k++) sum += term<AS_LOG>(up(a.v[k]), up(b.v[k]));
     });
     sum = over_group<Sum>(sum, blockDim.x, room);
     by_words(n, words, [&](i64 i, bool word) {
         if (!word) {
-            out[i] = down<T>(slope<LOG>(up(y[i]), up(g[i]), sum));
+            out[i] = down<T>(slope<AS_LOG>(up(y[i]), up(g[i]), sum));
             return;
         }
         vec<T, WORD> a = *(const vec<T, WORD> *)(y + i), b = *(const vec<T, WORD> *)(g + i);
 #pragma unroll
-        for (int k = 0; k < WORD; k++) a.v[k] = down<T>(slope<LOG>(up(a.v[k]), up(b.v[k]), sum));
+        for (int k = 0; k < WORD; k++) a.v[k] = down<T>(slope<AS_LOG>(up(a.v[k]), up(b.v[k]), sum));
         *(vec<T, WORD> *)(out + i) = a;
     });
 }
@@ -245,7 +256,7 @@ template <int V> INLINE vec<T, V> read_at(const T *p, bool inside, T beyond) {
 // Element `line` of the last batch that begins inside.
 INLINE i64 last_batch(i64 n, i64 line, i64 step) { return line + (n - 1 - line) / step * step; }
 
-template <bool LOG, int V> INLINE void forward_columns(T *out, const T *x, i64 n, i64 inner, i64 tiles) {
+template <int HOW, int V> INLINE void forward_columns(T *out, const T *x, i64 n, i64 inner, i64 tiles) {
     __shared__ Room room;
     constexpr int LANES = 32 / V;
     int lane = threadIdx.x % LANES, line = threadIdx.x / LANES, lines = blockDim.x / LANES;
@@ -272,7 +283,10 @@ template <bool LOG, int V> INLINE void forward_columns(T *out, const T *x, i64 n
     over_lines<V>(room, r, lane, line, lines);
     C scale[V];
 #pragma unroll
-    for (int c = 0; c < V; c++) scale[c] = LOG ? m_log(r[c].sum) : C(1) / r[c].sum;
+    for (int c = 0; c < V; c++) {
+        if (HOW == QUIET) take_0(r[c]);
+        scale[c] = HOW == LOG ? m_log(r[c].sum) : C(1) / r[c].sum;
+    }
 #pragma unroll 1
     for (i64 i = live ? last_batch(n, line, step) : -1; i >= 0; i -= step) {
         vec<T, V> w[BATCH];
@@ -281,12 +295,12 @@ template <bool LOG, int V> INLINE void forward_columns(T *out, const T *x, i64 n
 #pragma unroll
         for (int k = 0; k < BATCH; k++) {
 #pragma unroll
-            for (int c = 0; c < V; c++) w[k].v[c] = down<T>(result<LOG>(up(w[k].v[c]), r[c], scale[c]));
+            for (int c = 0; c < V; c++) w[k].v[c] = down<T>(result<HOW == LOG>(up(w[k].v[c]), r[c], scale[c]));
             if (i + k * lines < n) *(vec<T, V> *)(out + i * inner + k * next) = w[k];
         }
     }
 }
-template <bool LOG, int V> INLINE void backward_columns(T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles) {
+template <bool AS_LOG, int V> INLINE void backward_columns(T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles) {
     __shared__ C sums[64][33];
     constexpr int LANES = 32 / V;
     int lane = threadIdx.x % LANES, line = threadIdx.x / LANES, lines = blockDim.x / LANES;
@@ -310,7 +324,7 @@ template <bool LOG, int V> INLINE void backward_columns(T *out, const T *y, cons
 #pragma unroll
         for (int k = 0; k < BATCH; k++)
 #pragma unroll
-            for (int c = 0; c < V; c++) sum[c] += term<LOG>(up(a[k].v[c]), up(b[k].v[c]));
+            for (int c = 0; c < V; c++) sum[c] += term<AS_LOG>(up(a[k].v[c]), up(b[k].v[c]));
     }
 #pragma unroll
     for (int c = 0; c < V; c++) sums[line][lane * V + c] = sum[c];
@@ -335,7 +349,7 @@ template <bool LOG, int V> INLINE void backward_columns(T *out, const T *y, cons
 #pragma unroll
         for (int k = 0; k < BATCH; k++) {
 #pragma unroll
-            for (int c = 0; c < V; c++) a[k].v[c] = down<T>(slope<LOG>(up(a[k].v[c]), up(b[k].v[c]), sum[c]));
+            for (int c = 0; c < V; c++) a[k].v[c] = down<T>(slope<AS_LOG>(up(a[k].v[c]), up(b[k].v[c]), sum[c]));
             if (i + k * lines < n) *(vec<T, V> *)(out + i * inner + k * next) = a[k];
         }
     }
@@ -344,39 +358,43 @@ template <bool LOG, int V> INLINE void backward_columns(T *out, const T *y, cons
 // Words of a thread in a row of middle or large size.
 #define MIDDLE (IS_HALF ? 2 : 4)
 #define LARGE (IS_HALF ? 4 : 8)
-#define MAKE(op, LOG) \
+#define FORWARD(op, HOW) \
     KERNEL(op##_small, 128, (T *out, const T *x, i64 outer, i64 n, i32 lanes)) { \
-        forward_row<1, LOG>(out, x, outer, n, lanes); \
+        forward_row<1, HOW>(out, x, outer, n, lanes); \
     } \
     KERNEL(op##_middle, 256, (T *out, const T *x, i64 outer, i64 n, i32 lanes)) { \
-        forward_row<MIDDLE, LOG>(out, x, outer, n, lanes); \
+        forward_row<MIDDLE, HOW>(out, x, outer, n, lanes); \
     } \
     KERNEL(op##_large, 512, (T *out, const T *x, i64 outer, i64 n, i32 lanes)) { \
-        forward_row<LARGE, LOG>(out, x, outer, n, lanes); \
+        forward_row<LARGE, HOW>(out, x, outer, n, lanes); \
     } \
-    KERNEL(op##_long, 512, (T *out, const T *x, i64 n)) { forward_long<LOG>(out, x, n); } \
+    KERNEL(op##_long, 512, (T *out, const T *x, i64 n)) { forward_long<HOW>(out, x, n); } \
     KERNEL(op##_columns, 512, (T *out, const T *x, i64 n, i64 inner, i64 tiles)) { \
-        forward_columns<LOG, 1>(out, x, n, inner, tiles); \
+        forward_columns<HOW, 1>(out, x, n, inner, tiles); \
     } \
     KERNEL(op##_wide, 512, (T *out, const T *x, i64 n, i64 inner, i64 tiles)) { \
-        forward_columns<LOG, COLUMN_WORD>(out, x, n, inner, tiles); \
-    } \
+        forward_columns<HOW, COLUMN_WORD>(out, x, n, inner, tiles); \
+    }
+#define BACKWARD(op, AS_LOG) \
     KERNEL(op##_bwd_small, 128, (T *out, const T *y, const T *g, i64 outer, i64 n, i32 lanes)) { \
-        backward_row<1, LOG>(out, y, g, outer, n, lanes); \
+        backward_row<1, AS_LOG>(out, y, g, outer, n, lanes); \
     } \
     KERNEL(op##_bwd_middle, 256, (T *out, const T *y, const T *g, i64 outer, i64 n, i32 lanes)) { \
-        backward_row<MIDDLE, LOG>(out, y, g, outer, n, lanes); \
+        backward_row<MIDDLE, AS_LOG>(out, y, g, outer, n, lanes); \
     } \
     KERNEL(op##_bwd_large, 512, (T *out, const T *y, const T *g, i64 outer, i64 n, i32 lanes)) { \
-        backward_row<LARGE, LOG>(out, y, g, outer, n, lanes); \
+        backward_row<LARGE, AS_LOG>(out, y, g, outer, n, lanes); \
     } \
-    KERNEL(op##_bwd_long, 512, (T *out, const T *y, const T *g, i64 n)) { backward_long<LOG>(out, y, g, n); } \
+    KERNEL(op##_bwd_long, 512, (T *out, const T *y, const T *g, i64 n)) { backward_long<AS_LOG>(out, y, g, n); } \
     KERNEL(op##_bwd_columns, 512, (T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles)) { \
-        backward_columns<LOG, 1>(out, y, g, n, inner, tiles); \
+        backward_columns<AS_LOG, 1>(out, y, g, n, inner, tiles); \
     } \
     KERNEL(op##_bwd_wide, 512, (T *out, const T *y, const T *g, i64 n, i64 inner, i64 tiles)) { \
-        backward_columns<LOG, COLUMN_WORD>(out, y, g, n, inner, tiles); \
+        backward_columns<AS_LOG, COLUMN_WORD>(out, y, g, n, inner, tiles); \
     }
-MAKE(softmax, false)
-MAKE(log_softmax, true)
+FORWARD(softmax, PLAIN)
+FORWARD(log_softmax, LOG)
+FORWARD(quiet_softmax, QUIET)
+BACKWARD(softmax, false)
+BACKWARD(log_softmax, true)
 #endif

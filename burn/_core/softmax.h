@@ -1,17 +1,18 @@
-/* softmax and log_softmax over the middle axis of [outer, n, inner], forward and backward. The kernels of each dtype
-   are in softmax_type.h; here they are made and driven. */
+/* softmax, log_softmax and quiet_softmax over the middle axis of [outer, n, inner], forward and backward. The kernels of
+   each dtype are in softmax_type.h; here they are made and driven. */
 #pragma once
 #include "runtime.h"
 #include "vmath.h"
 
 #define COLUMNS 256         /* most columns of a tile */
+#define SOME 64             /* rows of a tile that are added up at once */
 #define TILE_BYTES 262144   /* a tile lies in L2 */
 
 typedef struct {
     int size, wide, lanes; /* bytes an element in memory and in the tile, lanes a vector */
     /* by softmax_op; a = x or y, b = gradient of the backward kernels */
-    void (*rows[4])(const void *a, const void *b, void *out, int64_t rows, int64_t n, int stream);
-    void (*cols[4])(const void *a, const void *b, void *out, int64_t n, int64_t w, int64_t stride, int stream,
+    void (*rows[5])(const void *a, const void *b, void *out, int64_t rows, int64_t n, int stream);
+    void (*cols[5])(const void *a, const void *b, void *out, int64_t n, int64_t w, int64_t stride, int stream,
                     void *tile);
 } softmax_type;
 
@@ -96,7 +97,7 @@ static const softmax_type *const SOFTMAX_TYPES[DT_COUNT] = {
     [DT_F16] = &softmax_f16, [DT_BF16] = &softmax_bf16,
 };
 
-enum softmax_op { SOFTMAX, LOG_SOFTMAX, SOFTMAX_BWD, LOG_SOFTMAX_BWD };
+enum softmax_op { SOFTMAX, LOG_SOFTMAX, QUIET_SOFTMAX, SOFTMAX_BWD, LOG_SOFTMAX_BWD };
 
 typedef struct {
     const softmax_type *t;

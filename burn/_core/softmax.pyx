@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Kernels of softmax and log_softmax over the middle axis of [outer, n, inner].
+"""Kernels of softmax, log_softmax and quiet_softmax over the middle axis of [outer, n, inner].
 
 The loops are in softmax.h and softmax_type.h.
 """
@@ -9,7 +9,7 @@ from burn._core.abi cimport *
 
 cdef extern from "softmax.h" nogil:
     enum softmax_op:
-        SOFTMAX, LOG_SOFTMAX, SOFTMAX_BWD, LOG_SOFTMAX_BWD
+        SOFTMAX, LOG_SOFTMAX, QUIET_SOFTMAX, SOFTMAX_BWD, LOG_SOFTMAX_BWD
     const char *LEVEL_NAME
     void rt_init(const burn_rt *services) noexcept
     int softmax_run(softmax_op op, int dtype, const void *a, const void *b, void *out,
@@ -25,6 +25,9 @@ cdef int softmax_bwd(const burn_buf *dx, const burn_buf *y_g, burn_args *a) noex
 cdef int log_softmax_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
     return softmax_run(LOG_SOFTMAX, x.dtype, x.p, NULL, out.p, a.i[0], a.i[1], a.i[2], a)
 
+cdef int quiet_softmax_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
+    return softmax_run(QUIET_SOFTMAX, x.dtype, x.p, NULL, out.p, a.i[0], a.i[1], a.i[2], a)
+
 cdef int log_softmax_bwd(const burn_buf *dx, const burn_buf *y_g, burn_args *a) noexcept nogil:
     return softmax_run(LOG_SOFTMAX_BWD, dx.dtype, y_g[0].p, y_g[1].p, dx.p, a.i[0], a.i[1], a.i[2], a)
 
@@ -39,7 +42,8 @@ cdef int fill_table() except -1:
         rows[n + 1] = burn_row(name=b"softmax_bwd", dtype=dtype, flags=0, cost=0.6, fn=softmax_bwd)
         rows[n + 2] = burn_row(name=b"log_softmax", dtype=dtype, flags=0, cost=1.0, fn=log_softmax_fwd)
         rows[n + 3] = burn_row(name=b"log_softmax_bwd", dtype=dtype, flags=0, cost=1.0, fn=log_softmax_bwd)
-        n += 4
+        rows[n + 4] = burn_row(name=b"quiet_softmax", dtype=dtype, flags=0, cost=1.0, fn=quiet_softmax_fwd)
+        n += 5
     _table.family = b"softmax"
     _table.level = LEVEL_NAME
     _table.n = n

@@ -42,6 +42,12 @@ static A FN(largest)(const T *x, int64_t n) {
     return m;
 }
 
+/* what is subtracted before the exponential; quiet: as if there was one more element, 0 */
+static A FN(base)(const T *x, int64_t n, const int quiet) {
+    A most = FN(largest)(x, n);
+    return quiet && !(most > 0) ? 0 : most;
+}
+
 /* exponentials of x - shift into e (unless as_log) and their sum; writes row w meanwhile, if there is one */
 VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting) *w, int stream, const int as_log) {
     V s0 = {0}, s1 = s0;
@@ -76,10 +82,11 @@ VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting)
 
 /* rows longer than L1: the exponentials wait in y itself; where that is shorter than A they would lose digits and are
    computed again instead */
-VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log) {
+VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log, const int quiet) {
     const int keep = sizeof(T) == sizeof(A) && !as_log;
-    V shift = SPREAD(FN(largest)(x, n));
-    double sum = 0;
+    A most = FN(base)(x, n, quiet);
+    V shift = SPREAD(most);
+    double sum = quiet ? exp(-(double)most) : 0;
     for (int64_t b = 0; b < n; b += ROW_MAX) {
         int64_t len = i64_min(ROW_MAX, n - b), i = 0;
         V s0 = {0}, s1 = s0;
@@ -111,30 +118,39 @@ VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log
     if (i < n) STORE_N(y + i, (keep ? LOAD_N(y + i, n - i) : EXP(LOAD_N(x + i, n - i) - shift)) * w.scale, n - i);
 }
 
-VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream, const int as_log) {
+VINL void FN(softmax_rows)(const T *x, T *y, int64_t rows, int64_t n, int stream, const int as_log, const int quiet) {
     A e[2][ROW_MAX + 64 / sizeof(A)] __attribute__((aligned(64)));
     FN(waiting) w = {0};
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
         if (n > ROW_MAX) {
-            FN(long_row)(x, y, n, stream, as_log);
+            FN(long_row)(x, y, n, stream, as_log, quiet);
             continue;
         }
         A *now = e[r & 1];
-        V shift = SPREAD(FN(largest)(x, n));
+        A most = FN(base)(x, n, quiet);
+        V shift = SPREAD(most);
         double sum = FN(exp_pass)(x, now, n, shift, r ? &w : NULL, stream, as_log);
+        if (quiet) sum += exp(-(double)most);
         w = (FN(waiting)){x, now, y, shift, SPREAD(as_log ? log(sum) : 1 / sum)};
     }
     if (n <= ROW_MAX) FN(finish)(&w, 0, n, stream, as_log);
     if (stream) v_fence();
 }
 
+/* long sums are sums in double of the sums of SOME rows */
+VINL void FN(flush)(double *total, A *some, int64_t wide) {
+    for (int64_t c = 0; c < wide; c++) total[c] += some[c], some[c] = 0;
+}
+
 /* w columns of n rows `stride` apart. They are first copied together: columns of a wide matrix share few cache sets.
    tile holds n rows of w rounded up to whole vectors. */
 VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
-                           const int as_log) {
+                           const int as_log, const int quiet) {
     int64_t wide = (w + L - 1) / L * L;
-    A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64)));
-    for (int64_t c = 0; c < wide; c++) shift[c] = -INFINITY, sum[c] = 0;
+    A shift[COLUMNS] __attribute__((aligned(64))), sum[COLUMNS] __attribute__((aligned(64))),
+        some[COLUMNS] __attribute__((aligned(64))) = {0};
+    double total[COLUMNS] = {0};
+    for (int64_t c = 0; c < wide; c++) shift[c] = quiet ? 0 : -INFINITY;
     for (int64_t r = 0; r < n; r++) {
         const T *p = x + r * stride;
         for (int64_t c = 0; c < wide; c += L) {
@@ -149,10 +165,12 @@ VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t strid
         for (int64_t c = 0; c < wide; c += L) {
             V v = EXP(*(V *)(t + c) - *(V *)(shift + c));
             if (!as_log) *(V *)(t + c) = v;
-            *(V *)(sum + c) += v;
+            *(V *)(some + c) += v;
         }
+        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(total, some, wide);
     }
-    for (int64_t c = 0; c < w; c++) sum[c] = (A)(as_log ? log(sum[c]) : 1 / (double)sum[c]);
+    for (int64_t c = 0; quiet && c < w; c++) total[c] += exp(-(double)shift[c]);
+    for (int64_t c = 0; c < w; c++) sum[c] = (A)(as_log ? log(total[c]) : 1 / total[c]);
     for (int64_t r = 0; r < n; r++) {
         const A *t = tile + r * wide;
         T *q = y + r * stride;
@@ -218,7 +236,8 @@ VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, i
 VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int64_t stride, int stream, A *tile,
                        const int as_log) {
     int64_t wide = (w + L - 1) / L * L;
-    A sum[COLUMNS] __attribute__((aligned(64))) = {0};
+    A sum[COLUMNS] __attribute__((aligned(64))), some[COLUMNS] __attribute__((aligned(64))) = {0};
+    double total[COLUMNS] = {0};
     for (int64_t r = 0; r < n; r++) {
         for (int64_t c = 0; c < wide; c += L) {
             const T *p = y + r * stride + c, *q = g + r * stride + c;
@@ -226,9 +245,11 @@ VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int6
             V a = c + L <= w ? LOAD(p) : LOAD_N(p, w - c), b = c + L <= w ? LOAD(q) : LOAD_N(q, w - c);
             *(V *)(tile + 2 * r * wide + c) = a;
             *(V *)(tile + (2 * r + 1) * wide + c) = b;
-            *(V *)(sum + c) += FN(bwd_term)(a, b, as_log);
+            *(V *)(some + c) += FN(bwd_term)(a, b, as_log);
         }
+        if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(total, some, wide);
     }
+    for (int64_t c = 0; c < wide; c++) sum[c] = (A)total[c];
     for (int64_t r = 0; r < n; r++) {
         const A *t = tile + 2 * r * wide;
         T *q = dx + r * stride;
@@ -243,10 +264,13 @@ VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int6
 
 /* ---- as the driver calls them */
 static void FN(fwd_rows)(const void *x, const void *none, void *y, int64_t rows, int64_t n, int stream) {
-    FN(softmax_rows)(x, y, rows, n, stream, 0);
+    FN(softmax_rows)(x, y, rows, n, stream, 0, 0);
 }
 static void FN(log_fwd_rows)(const void *x, const void *none, void *y, int64_t rows, int64_t n, int stream) {
-    FN(softmax_rows)(x, y, rows, n, stream, 1);
+    FN(softmax_rows)(x, y, rows, n, stream, 1, 0);
+}
+static void FN(quiet_fwd_rows)(const void *x, const void *none, void *y, int64_t rows, int64_t n, int stream) {
+    FN(softmax_rows)(x, y, rows, n, stream, 0, 1);
 }
 static void FN(grad_rows)(const void *y, const void *g, void *dx, int64_t rows, int64_t n, int stream) {
     FN(bwd_rows)(y, g, dx, rows, n, stream, 0);
@@ -256,11 +280,15 @@ static void FN(log_grad_rows)(const void *y, const void *g, void *dx, int64_t ro
 }
 static void FN(fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream,
                          void *tile) {
-    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 0);
+    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 0, 0);
 }
 static void FN(log_fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream,
                              void *tile) {
-    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 1);
+    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 1, 0);
+}
+static void FN(quiet_fwd_cols)(const void *x, const void *none, void *y, int64_t n, int64_t w, int64_t stride, int stream,
+                               void *tile) {
+    FN(softmax_cols)(x, y, n, w, stride, stream, tile, 0, 1);
 }
 static void FN(grad_cols)(const void *y, const void *g, void *dx, int64_t n, int64_t w, int64_t stride, int stream,
                           void *tile) {
@@ -272,8 +300,8 @@ static void FN(log_grad_cols)(const void *y, const void *g, void *dx, int64_t n,
 }
 static const softmax_type FN(softmax) = {
     .size = sizeof(T), .wide = sizeof(A), .lanes = L,
-    .rows = {FN(fwd_rows), FN(log_fwd_rows), FN(grad_rows), FN(log_grad_rows)},
-    .cols = {FN(fwd_cols), FN(log_fwd_cols), FN(grad_cols), FN(log_grad_cols)},
+    .rows = {FN(fwd_rows), FN(log_fwd_rows), FN(quiet_fwd_rows), FN(grad_rows), FN(log_grad_rows)},
+    .cols = {FN(fwd_cols), FN(log_fwd_cols), FN(quiet_fwd_cols), FN(grad_cols), FN(log_grad_cols)},
 };
 #undef SPREAD
 #undef ROW_MAX

@@ -5,11 +5,13 @@ Importing this package registers every op with the core.
 
 from burn._core import core
 from burn._ops import (
+    attention,
     elementwise,
     index,
     interpolate,
     matmul,
     movement,
+    norm,
     operators,
     pool,
     random,
@@ -25,11 +27,13 @@ core.set_sum_to_shape(reduce.sum_to_shape)
 
 __all__ = [
     "OPS",
+    "attention",
     "elementwise",
     "index",
     "interpolate",
     "matmul",
     "movement",
+    "norm",
     "operators",
     "pool",
     "random",

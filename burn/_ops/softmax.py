@@ -1,4 +1,4 @@
-"""Softmax and log-softmax over one axis, one pass a row."""
+"""Softmax, log-softmax and quiet softmax over one axis, one pass a row."""
 
 from burn._ops.reduce import fold
 from burn._ops.registry import FLOAT, check_kind, check_tensor, define
@@ -6,6 +6,7 @@ from burn._ops.rule import python_rule
 
 _softmax = define("softmax", "softmax", kinds=FLOAT, attrs=("outer", "n", "inner"))
 _log_softmax = define("log_softmax", "softmax", kinds=FLOAT, attrs=("outer", "n", "inner"))
+_quiet_softmax = define("quiet_softmax", "softmax", kinds=FLOAT, attrs=("outer", "n", "inner"))
 _softmax_bwd = define("softmax_bwd", "softmax", kinds=FLOAT, n_in=2, cuts_graph=True)
 _log_softmax_bwd = define("log_softmax_bwd", "softmax", kinds=FLOAT, n_in=2, cuts_graph=True)
 
@@ -26,6 +27,11 @@ def log_softmax(x, axis):
     return _run(_log_softmax, x, axis)
 
 
+def quiet_softmax(x, axis):
+    """exp(x) / (1 + sum(exp(x))) along an axis: the softmax of one more element, 0, without it."""
+    return _run(_quiet_softmax, x, axis)
+
+
 def _backward(op):
     def rule(node, g):
         return (op.apply((node.output, g), g._dims, g._dtype, node.attrs),)
@@ -33,5 +39,5 @@ def _backward(op):
     return python_rule(rule, ["out"])
 
 
-_softmax.rule = _backward(_softmax_bwd)
+_softmax.rule = _quiet_softmax.rule = _backward(_softmax_bwd)
 _log_softmax.rule = _backward(_log_softmax_bwd)

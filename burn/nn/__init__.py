@@ -7,53 +7,98 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import activation, interpolate, loss, pool
+    from . import activation, attention, cache, interpolate, loss, norm, pool, transformer
     from .activation import Gelu, Relu, Sigmoid, Tanh
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
+    from .identity import Identity
     from .initializer import Initializer
-    from .layer_norm import LayerNorm, LayerNormConfig
     from .linear import Linear, LinearConfig, LinearLayout
+    from .norm import (
+        BatchNorm,
+        BatchNormConfig,
+        GroupNorm,
+        GroupNormConfig,
+        InstanceNorm,
+        InstanceNormConfig,
+        LayerNorm,
+        LayerNormConfig,
+        LocalResponseNorm,
+        LocalResponseNormConfig,
+        RmsNorm,
+        RmsNormConfig,
+    )
     from .padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
 
 _PLACES = {
     "activation": ("Gelu", "Relu", "Sigmoid", "Tanh"),
     "dropout": ("Dropout", "DropoutConfig"),
     "embedding": ("Embedding", "EmbeddingConfig"),
+    "identity": ("Identity",),
     "initializer": ("Initializer",),
-    "layer_norm": ("LayerNorm", "LayerNormConfig"),
     "linear": ("Linear", "LinearConfig", "LinearLayout"),
+    "norm": (
+        "BatchNorm",
+        "BatchNormConfig",
+        "GroupNorm",
+        "GroupNormConfig",
+        "InstanceNorm",
+        "InstanceNormConfig",
+        "LayerNorm",
+        "LayerNormConfig",
+        "LocalResponseNorm",
+        "LocalResponseNormConfig",
+        "RmsNorm",
+        "RmsNormConfig",
+    ),
     "padding": ("PaddingConfig1d", "PaddingConfig2d", "PaddingConfig3d"),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
+_MODULES = ("activation", "attention", "cache", "interpolate", "loss", "norm", "pool", "transformer")
+
 __all__ = [
+    "BatchNorm",
+    "BatchNormConfig",
     "Dropout",
     "DropoutConfig",
     "Embedding",
     "EmbeddingConfig",
     "Gelu",
+    "GroupNorm",
+    "GroupNormConfig",
+    "Identity",
     "Initializer",
+    "InstanceNorm",
+    "InstanceNormConfig",
     "LayerNorm",
     "LayerNormConfig",
     "Linear",
     "LinearConfig",
     "LinearLayout",
+    "LocalResponseNorm",
+    "LocalResponseNormConfig",
     "PaddingConfig1d",
     "PaddingConfig2d",
     "PaddingConfig3d",
     "Relu",
+    "RmsNorm",
+    "RmsNormConfig",
     "Sigmoid",
     "Tanh",
     "activation",
+    "attention",
+    "cache",
     "interpolate",
     "loss",
+    "norm",
     "pool",
+    "transformer",
 ]
 
 
 def __getattr__(name):
-    if name in ("activation", "interpolate", "loss", "pool"):
+    if name in _MODULES:
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'burn.nn' has no attribute {name!r}")

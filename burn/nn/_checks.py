@@ -1,5 +1,7 @@
 """Checks at the boundary of a layer's forward."""
 
+import math
+
 from burn._arguments import instance, integer
 from burn.errors import ArgumentError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
@@ -53,3 +55,18 @@ def check_size(config: str, name: str, value: int) -> int:
     if integer(config, name, value) < 1:
         raise ArgumentError(f"[{config}] {name!r} must be a positive integer, got {value!r}")
     return int(value)
+
+
+def check_epsilon(config: str, value: float) -> None:
+    """Raises unless the epsilon in a config is finite and positive."""
+    if not (math.isfinite(value) and value > 0):
+        raise ArgumentError(f"[{config}] 'epsilon' must be finite and positive, got {value}")
+
+
+def check_channels(layer: str, input, channels: int, name: str) -> None:
+    """Raises unless ``input`` is a Float tensor of at least two axes whose axis 1 has ``channels`` elements."""
+    check_float(layer, input, "input")
+    if input._dims[1:2] != (channels,):
+        raise ShapeError(
+            f"[{layer}] 'input' must be [batch, {name}, ...] with {name} = {channels}, got shape {input.dims()}"
+        )

@@ -1,7 +1,10 @@
 """Activations as layers. Every one takes any shape and keeps it."""
 
-from burn.module import Module
+from burn.config import ConfigEnum
+from burn.module import EnumModule, Module
 from burn.tensor import Tensor, activation
+
+from .identity import Identity
 
 
 class Relu(Module):
@@ -120,3 +123,59 @@ class Gelu(Module):
         - output: the same
         """
         return activation.gelu_approximate(input) if self.approximate else activation.gelu(input)
+
+
+class ActivationConfig(ConfigEnum):
+    """Which activation. Mirrors `burn::nn::activation::ActivationConfig`.
+
+    >>> ActivationConfig.Relu.init()
+    Relu {
+      _0: Relu
+    }
+    """
+
+    class Identity:
+        """None."""
+
+    class Gelu:
+        """`Gelu`."""
+
+    class GeluApproximate:
+        """`Gelu` in its tanh form."""
+
+    class Relu:
+        """`Relu`."""
+
+    class Sigmoid:
+        """`Sigmoid`."""
+
+    class Tanh:
+        """`Tanh`."""
+
+    def init(self, device=None) -> "Activation":
+        """The layer; on the default device if ``device`` is None."""
+        name = type(self).__name__
+        if name == "GeluApproximate":
+            return Activation.Gelu(Gelu.new_approximate())
+        layers = {"Identity": Identity, "Gelu": Gelu, "Relu": Relu, "Sigmoid": Sigmoid, "Tanh": Tanh}
+        return getattr(Activation, name)(layers[name]())
+
+
+class Activation(EnumModule):
+    """An activation of any kind. Mirrors `burn::nn::activation::Activation`."""
+
+    Identity: Identity
+    Gelu: Gelu
+    Relu: Relu
+    Sigmoid: Sigmoid
+    Tanh: Tanh
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Applies the layer in the variant.
+
+        # Shapes
+
+        - input: any shape
+        - output: the same
+        """
+        return self.module(input)

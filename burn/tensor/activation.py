@@ -588,13 +588,12 @@ def quiet_softmax(tensor, dim):
     >>> quiet_softmax(Tensor([[0.0, float("-inf")]]), 1).tolist()
     [[0.5, 0.0]]
     """
-    # The softmax of a row with one more element, 0, without it.
-    axis = axis_of(dim, _float("quiet_softmax", tensor).ndim, "quiet_softmax")
-    sizes = list(tensor._dims)
-    sizes[axis] = 1
-    more = movement.cat([tensor, movement.zeros(sizes, tensor._dtype, tensor._slot)], axis)
-    zero, one = (0,) * tensor.ndim, (1,) * tensor.ndim
-    return movement.slice_view(sm.softmax(more, axis), zero, one, tensor._dims)
+    out = core.along(sm._quiet_softmax, tensor, dim)
+    return (
+        sm.quiet_softmax(tensor, axis_of(dim, check_tensor("quiet_softmax", tensor, "tensor").ndim, "quiet_softmax"))
+        if out is None
+        else out
+    )
 
 
 teach_functions(globals())

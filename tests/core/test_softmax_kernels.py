@@ -67,6 +67,20 @@ def test_rows_without_a_finite_answer(n, inner):
         assert (out[3, 0] == (1 if function is activation.softmax else 0)).all()
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_quiet(shape):
+    """As the softmax of rows with one more element, 0; -inf alone gives zeros, and nothing overflows."""
+    for size in (1, 300):
+        values = np.random.default_rng(3).standard_normal(shape) * size
+        values[0, :, 0] = -np.inf
+        values[-1, :, -1] = -1000.0
+        more = np.concatenate([values, np.zeros((shape[0], 1, shape[2]))], 1)
+        for dtype in (DType.F32, DType.F64):
+            out = exact(activation.quiet_softmax(tensor(values, dtype), 1))
+            want = reference(np.concatenate([exact(tensor(values, dtype)), more[:, -1:]], 1))[0][:, :-1]
+            np.testing.assert_allclose(out, want, rtol=ROUNDING[dtype], atol=ROUNDING[dtype])
+
+
 def test_large_values():
     assert exact(activation.softmax(tensor([[1000.0, 1000.0, -1000.0]]), 1)).tolist() == [[0.5, 0.5, 0]]
     out = exact(activation.log_softmax(tensor([[1e4, 1e4, 1e4 - 1]]), 1))
@@ -82,3 +96,16 @@ def test_threads_do_not_matter():
         results.append((activation.softmax(x, 1).numpy().tobytes(), activation.softmax(x, 0).numpy().tobytes()))
     burn.set_num_threads(before)
     assert results[0] == results[1]
+
+
+def test_long_columns_are_summed_in_parts():
+    """Thousands of small terms after a large one are not lost, in the values and in the gradient."""
+    values = np.full((1, 20_000, 40), -9.0)
+    values[0, 0] = 0
+    soft = exact(activation.softmax(tensor(values), 1))
+    np.testing.assert_allclose(soft, reference(values)[0], rtol=3e-6)
+    x = tensor(values, device=Device.flex().autodiff()).require_grad()
+    weight = np.linspace(0, 1, values.size).reshape(values.shape)
+    grad = exact(x.grad((activation.softmax(x, 1) * tensor(weight, device=Device.flex().autodiff())).sum().backward()))
+    want = soft * (weight - (soft * weight).sum(1, keepdims=True))
+    np.testing.assert_allclose(grad, want, rtol=1e-5, atol=1e-7)

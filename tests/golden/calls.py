@@ -15,6 +15,7 @@ import burn.signal
 import burn.tensor
 from burn.tensor import GridIndexing, GridOptions, GridSparsity, IndexPos, PadMode, Slice, Tensor
 from burn.tensor.ops import (
+    AttentionModuleOptions,
     AvgPoolOptions,
     GridSampleOptions,
     GridSamplePaddingMode,
@@ -32,7 +33,13 @@ REMARKS = {"note"}
 PARAMETERS = {"d1": "dim1", "d2": "dim2", "start_dim": "start", "end_dim": "end"}
 
 # Classes whose fields a manifest lists one by one.
-OPTIONS = (burn.signal.StftOptions, GridOptions, MaxPoolOptions, AvgPoolOptions, InterpolateOptions, GridSampleOptions)
+OPTIONS = (
+    burn.signal.StftOptions, GridOptions, AttentionModuleOptions, MaxPoolOptions, AvgPoolOptions, InterpolateOptions,
+    GridSampleOptions,
+)  # fmt: skip
+
+# Inputs of which a manifest says whether they are there.
+OPTIONAL = ("bias", "beta", "mask", "attn_bias")
 
 # A manifest's text that the numbers were not made with: `2..0;-1` selects nothing, the numbers are those of `0..3;-2`.
 SLICES = {("negative step", "[.., 2..0;-1]"): "[.., 0..3;-2]"}
@@ -83,8 +90,9 @@ def bound(function: Callable, inputs: dict, args: dict, device: Any, op: str) ->
     parameters = inspect.signature(function).parameters
     tensors = dict(inputs)
     args = {renamed(k, parameters): converted(k, v) for k, v in args.items()}
-    if "bias" in parameters and isinstance(args.get("bias"), bool):
-        del args["bias"]  # says whether there is such an input
+    for name in [n for n in OPTIONAL if n in parameters and isinstance(args.get(n), bool)]:
+        if args.pop(name) is False:
+            args[name] = None
     if "range" in parameters and {"start", "end"} <= set(args):
         args["range"] = range(args.pop("start"), args.pop("end"))
     if "mode" in parameters and isinstance(args.get("mode"), str):

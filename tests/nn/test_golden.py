@@ -5,19 +5,23 @@ import json
 import numpy as np
 import pytest
 
-from burn import Device, Tensor
+from burn import Device, Tensor, nn
 from burn.config import config_to_json
-from burn.nn import EmbeddingConfig, LayerNormConfig, LinearConfig
-from burn.nn.interpolate import Interpolate1dConfig, Interpolate2dConfig
+from burn.module import RunningState
+from burn.nn.attention import MhaInput, MultiHeadAttention, generate_autoregressive_mask
 from burn.nn.loss import CrossEntropyLossConfig, MseLoss, Reduction
-from burn.nn.pool import AvgPool2dConfig, MaxPool2dConfig
+from burn.nn.transformer import TransformerDecoder, TransformerDecoderInput, TransformerEncoder, TransformerEncoderInput
 from tests.golden import FOLDER, cases, tensors
 
-CONFIGS = {
-    "Linear": LinearConfig, "Embedding": EmbeddingConfig, "LayerNorm": LayerNormConfig, "AvgPool2d": AvgPool2dConfig,
-    "MaxPool2d": MaxPool2dConfig, "Interpolate1d": Interpolate1dConfig, "Interpolate2d": Interpolate2dConfig,
-}  # fmt: skip
-PLAIN = {"AvgPool2d", "MaxPool2d", "Interpolate1d", "Interpolate2d"}  # made without a device
+PLACES = {
+    nn: "Linear Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn.attention: "MultiHeadAttention",
+    nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
+    nn.pool: "AvgPool2d MaxPool2d",
+    nn.interpolate: "Interpolate1d Interpolate2d",
+}
+PLAIN = {*PLACES[nn.pool].split(), *PLACES[nn.interpolate].split()}  # made without a device
+CONFIGS = {name: getattr(place, name + "Config") for place, names in PLACES.items() for name in names.split()}
 LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
 LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss")]
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}
@@ -33,6 +37,44 @@ def close(actual, expected, dtype):
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
 
 
+def field_of(module, path):
+    """What a path leads to."""
+    for name in path.split("."):
+        module = module[int(name)] if name.isdigit() else getattr(module, name)
+    return module
+
+
+def value_of(module, path):
+    """A parameter of a module, or a running state as it is read without waiting: one update behind."""
+    found = field_of(module, path)
+    return (found.value() if isinstance(found, RunningState) else found).numpy()
+
+
+def caller(module, case, device):
+    """The call of a module on tensors, where its forward takes an object of several."""
+    if isinstance(module, MultiHeadAttention):
+
+        def attend(*tensors, x=None, mask_pad=None):
+            given = MhaInput.self_attn(x) if x is not None else MhaInput(*tensors)
+            if mask_pad is not None:
+                batch, length = mask_pad.dims()
+                given = given.mask_pad(mask_pad).mask_attn(generate_autoregressive_mask(batch, length, device.inner()))
+            out = module(given)
+            return out.context, out.weights
+
+        return attend
+    if isinstance(module, TransformerEncoder):
+
+        def encode(x, mask_pad=None):
+            given = TransformerEncoderInput(x)
+            return module(given if mask_pad is None else given.mask_pad(mask_pad))
+
+        return encode
+    if isinstance(module, TransformerDecoder):
+        return lambda *tensors: module(TransformerDecoderInput(*tensors))
+    return module
+
+
 def run(call, case, family, device):
     """Calls on the inputs of a case; returns the inputs by name and the outputs."""
     data, inputs = tensors(family), {}
@@ -40,7 +82,8 @@ def run(call, case, family, device):
         array = data[f"{case['name']}/in.{entry['name']}"]
         tensor = Tensor.from_data(array, device, dtype=str(array.dtype).replace("float", "f").replace("int", "i"))
         inputs[entry["name"]] = tensor.require_grad() if entry["kind"] == "F" else tensor
-    return inputs, [call(*inputs.values())]
+    result = call(**inputs) if any(name.startswith("mask") for name in inputs) else call(*inputs.values())
+    return inputs, list(result) if isinstance(result, tuple) else [result]
 
 
 def gradients(case, outputs, family, device):
@@ -63,15 +106,17 @@ def test_layers(case, device):
     )
     assert str(module) == case["display"]
     for path in case["params"]:
-        np.testing.assert_array_equal(getattr(module, path).numpy(), data[f"{name}/param.{path}"])
-    inputs, outputs = run(module, case, "nn/nn", device)
+        np.testing.assert_array_equal(value_of(module, path), data[f"{name}/param.{path}"])
+    inputs, outputs = run(caller(module, case, device), case, "nn/nn", device)
     for index, output in enumerate(outputs):
         close(output.numpy(), data[f"{name}/out.{index}"], dtype)
     grads = gradients(case, outputs, "nn/nn", device)
     for key in case["grads"]:
         close(inputs[key].grad(grads).numpy(), data[f"{name}/grad.{key}"], dtype)
+    for path in case["state_after"]:
+        close(value_of(module, path), data[f"{name}/after.{path}"], dtype)
     for path in case["param_grads"]:
-        close(getattr(module, path).grad(grads).numpy(), data[f"{name}/pgrad.{path}"], dtype)
+        close(field_of(module, path).grad(grads).numpy(), data[f"{name}/pgrad.{path}"], dtype)
 
 
 @pytest.mark.parametrize("case", LOSSES, ids=lambda case: case["name"])

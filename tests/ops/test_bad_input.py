@@ -22,12 +22,15 @@ WHOLE = (*AXES, "k", "size", "step", "shift", "start", "length", "times", "chunk
 FREE = ("inplace", "from_numpy", "from_data", "from_floats", "from_ints", "from_bool", "set_require_grad", "from_")
 NO_NUMBER = ("matmul", "dot", "cross", "is_close", "all_close")
 
+# Arguments that may be None, but must be given.
+OR_NONE = {("layer_norm", "beta")}
+
 Wrong = tuple[str, Any, type[Exception] | None]  # what, the value, what it must raise: None where a result is fine too
 
 
 def spoiled(name: str, value: Any, call: Call) -> Iterator[Wrong]:
     """Wrong values for an argument of a good call."""
-    optional = call.parameters[name].default is None
+    optional = call.parameters[name].default is None or (call.name, name) in OR_NONE
     if isinstance(value, Held):
         yield from (row for row in spoiled_tensor(name, value, call) if row[1] is not None or not optional)
         return

@@ -1,10 +1,10 @@
 """Every op has cases, and every case has its op."""
 
 from burn._ops import OPS
-from tests.cases import activation, elementwise, index, interpolate, linalg, matmul, movement, pool, reduce
+from tests.cases import activation, attention, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce
 from tests.ops.checks import find, op_of
 
-FAMILIES = (activation, elementwise, index, interpolate, linalg, matmul, movement, pool, reduce)
+FAMILIES = (activation, attention, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce)
 NAMES = {op_of(case.name) for family in FAMILIES for case in [*family.CASES, *family.ERRORS]} - {None}
 
 
@@ -34,6 +34,9 @@ def test_every_op_record_has_a_case():
         "to_device",
         "linalg_step",
         "fft_step",
+        "group_norm",  # tests/ops/test_norm.py
+        "rms_norm",
+        "local_response_norm",
     }
     endings = ("_bwd", "_scalar_left", "_pair_scalar", "_with_indices")
     names = {name for name in OPS if not name.endswith(endings)} - reached - NAMES

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from burn._ops import norm
 from burn.device import Device
 from burn.tensor import module
+from burn.tensor.ops import AttentionModuleOptions
 from tests.cases.activation import function
 from tests.cases.tensors import array, gradients, tensor
 
@@ -81,6 +83,38 @@ ROWS = {
         lambda x, y: burn_einsum("bij,bjk->bik", [x, y]),
         lambda x, y: torch.einsum("bij,bjk->bik", x, y),
         ((2, 3, 4), (2, 4, 5)),
+    ),
+    "layer_norm": (
+        lambda x, g, b: module.layer_norm(x, g, b, 1e-5),
+        lambda x, g, b: F.layer_norm(x, (5,), g, b, 1e-5),
+        (X, (5,), (5,)),
+    ),
+    "batch_norm_train": (
+        lambda x, g, b: module.batch_norm_train(x, g, b, 1e-5).output,
+        lambda x, g, b: F.batch_norm(x, None, None, g, b, True),
+        ((4, 3, 6), (3,), (3,)),
+    ),
+    "group_norm": (
+        lambda x, g, b: norm.group_norm(x, 2, g, b, 1e-5),
+        lambda x, g, b: F.group_norm(x, 2, g, b),
+        ((3, 4, 6), (4,), (4,)),
+    ),
+    "rms_norm": (lambda x, g: norm.rms_norm(x, g, 1e-5), lambda x, g: F.rms_norm(x, (5,), g, 1e-5), (X, (5,))),
+    # of even sizes the two disagree
+    "local_response_norm": (
+        lambda x: norm.local_response_norm(x, 3, 0.5, 0.75, 1.2),
+        lambda x: F.local_response_norm(x, 3, 0.5, 0.75, 1.2),
+        ((2, 5, 4),),
+    ),
+    "attention": (
+        module.attention,
+        F.scaled_dot_product_attention,
+        ((2, 2, 7, 4), (2, 2, 7, 4), (2, 2, 7, 3)),
+    ),
+    "causal attention": (
+        lambda q, k, v: module.attention(q, k, v, options=AttentionModuleOptions(is_causal=True)),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        ((2, 2, 7, 4), (2, 2, 7, 4), (2, 2, 7, 3)),
     ),
 }
 

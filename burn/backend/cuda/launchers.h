@@ -1,10 +1,12 @@
 /* The launchers of all families. */
 #pragma once
+#include "launch_attention.h"
 #include "launch_elementwise.h"
 #include "launch_index.h"
 #include "launch_interpolate.h"
 #include "launch_matmul.h"
 #include "launch_movement.h"
+#include "launch_norm.h"
 #include "launch_pool.h"
 #include "launch_random.h"
 #include "launch_reduce.h"
@@ -18,6 +20,7 @@ static const cuda_family cuda_families[] = {
     {"elementwise", elementwise_launchers}, {"index", index_launchers},   {"matmul", matmul_launchers},
     {"movement", movement_launchers},       {"random", random_launchers}, {"reduce", reduce_launchers},
     {"scan", scan_launchers},               {"softmax", softmax_launchers},
-    {"sort", sort_launchers},               {"pool", pool_launchers},
+    {"sort", sort_launchers},               {"norm", norm_launchers},
+    {"attention", attention_launchers},     {"pool", pool_launchers},
     {"interpolate", interpolate_launchers}, {NULL, NULL},
 };

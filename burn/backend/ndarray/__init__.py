@@ -7,11 +7,13 @@ as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and 
 
 # Each family fills KERNELS when it is imported.
 from burn.backend.ndarray import (  # noqa: F401
+    attention,
     elementwise,
     index,
     interpolate,
     matmul,
     movement,
+    norm,
     pool,
     random,
     reduce,

@@ -1,4 +1,4 @@
-"""Softmax and log softmax over the middle axis of `[outer, n, inner]` (ints), and their backward kernels.
+"""Softmax, its logarithm and quiet softmax over the middle axis of `[outer, n, inner]` (ints), and their backward kernels.
 
 The largest value is subtracted first. A row that is all -inf, or holds +inf or NaN, is NaN.
 """
@@ -33,7 +33,15 @@ def softmax(x):
     return e / total(e)
 
 
+def quiet_softmax(x):
+    """The softmax of a row with one more element, 0, without it."""
+    base = np.maximum(x.max(axis=1, keepdims=True), 0)
+    e = np.exp(x - base)
+    return e / (total(e) + np.exp(-base))
+
+
 over_middle("softmax", softmax)
+over_middle("quiet_softmax", quiet_softmax)
 over_middle("log_softmax", lambda x: shifted(x) - np.log(total(np.exp(shifted(x)))))
 over_middle("softmax_bwd", lambda y, g: y * (g - total(y * g)))
 over_middle("log_softmax_bwd", lambda y, g: g - np.exp(y) * total(g))

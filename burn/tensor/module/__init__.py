@@ -1,8 +1,10 @@
 """Functional forms of layers. Mirrors `burn::tensor::module`."""
 
 from burn.tensor._calls import teach_functions
+from burn.tensor.module.attention import attention
 from burn.tensor.module.interpolate import interpolate
 from burn.tensor.module.linear import embedding, linear
+from burn.tensor.module.norm import BatchNormTrainOutput, batch_norm, batch_norm_train, layer_norm
 from burn.tensor.module.pool import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -18,14 +20,19 @@ from burn.tensor.module.pool import (
 )
 
 __all__ = [
+    "BatchNormTrainOutput",
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
+    "attention",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool2d_backward",
+    "batch_norm",
+    "batch_norm_train",
     "embedding",
     "interpolate",
+    "layer_norm",
     "linear",
     "max_pool1d",
     "max_pool1d_with_indices",

@@ -1,14 +1,13 @@
 """Normalisation over the last axis."""
 
-import math
-
+from burn._ops import norm
 from burn.config import Config
-from burn.errors import ArgumentError
 from burn.module import ONE_LINE, Module, Param
-from burn.tensor import DType, Tensor
+from burn.tensor import Tensor
+from burn.tensor import module as functional
 
-from ._checks import check_last, check_size
-from .initializer import Initializer
+from .._checks import check_epsilon, check_last, check_size
+from ..initializer import Initializer
 
 
 class LayerNormConfig(Config):
@@ -38,8 +37,7 @@ class LayerNormConfig(Config):
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
         """
         size = [check_size("LayerNormConfig", "d_model", self.d_model)]
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ArgumentError(f"[LayerNormConfig] 'epsilon' must be finite and positive, got {self.epsilon}")
+        check_epsilon("LayerNormConfig", self.epsilon)
         beta = Initializer.Zeros.init(size, device) if self.bias else None
         return LayerNorm(Initializer.Ones.init(size, device), beta, self.epsilon)
 
@@ -47,7 +45,7 @@ class LayerNormConfig(Config):
 class LayerNorm(Module):
     """``(x - mean) / sqrt(var + epsilon) * gamma + beta`` over the last axis. Mirrors `burn::nn::LayerNorm`.
 
-    Mean and (biased) variance are of each row; an f16 input is computed in f32. Fields: `gamma` [d_model], `beta`
+    Mean and (biased) variance are of each row; half precision is computed in f32. Fields: `gamma` [d_model], `beta`
     [d_model] or None, `epsilon`.
 
     >>> layer = LayerNormConfig(2).with_epsilon(1e-12).init()
@@ -78,11 +76,7 @@ class LayerNorm(Module):
         """
         gamma, beta = self.gamma.val(), self.beta
         check_last("LayerNorm", input, gamma._dims[0], "d_model")
-        beta = None if beta is None else beta.val()
-        if input.dtype is not DType.F16:
-            return _layer_norm(input, gamma, beta, self.epsilon)
-        wide = [tensor if tensor is None else tensor.cast(DType.F32) for tensor in (input, gamma, beta)]
-        return _layer_norm(*wide, self.epsilon).cast(DType.F16)
+        return functional.layer_norm(input, gamma, None if beta is None else beta.val(), self.epsilon)
 
     def custom_settings(self):
         return ONE_LINE
@@ -92,8 +86,62 @@ class LayerNorm(Module):
         return content.add("bias", self.beta is not None)
 
 
-def _layer_norm(input: Tensor, gamma: Tensor, beta: Tensor | None, epsilon: float) -> Tensor:
-    centred = input - input.mean_dim(-1)
-    normal = centred / ((centred * centred).mean_dim(-1) + epsilon).sqrt()
-    scaled = normal * gamma.unsqueeze(input.ndim)
-    return scaled if beta is None else scaled + beta.unsqueeze(input.ndim)
+class RmsNormConfig(Config):
+    """Configuration of `RmsNorm`. Mirrors `burn::nn::RmsNormConfig`.
+
+    >>> from burn.device import Device
+    >>> RmsNormConfig(6).init(Device.flex())
+    RmsNorm {d_model: 6, epsilon: 0.00001, params: 6}
+    """
+
+    d_model: int
+    epsilon: float = 1e-5
+
+    def init(self, device=None) -> "RmsNorm":
+        """The layer with gamma 1; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
+
+        Raises:
+            ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
+        """
+        size = [check_size("RmsNormConfig", "d_model", self.d_model)]
+        check_epsilon("RmsNormConfig", self.epsilon)
+        return RmsNorm(Initializer.Ones.init(size, device), self.epsilon)
+
+
+class RmsNorm(Module):
+    """``x / sqrt(mean(x * x) + epsilon) * gamma`` over the last axis. Mirrors `burn::nn::RmsNorm`.
+
+    Half precision is computed in f32; f64 stays f64 (Burn narrows it). Fields: `gamma` [d_model], `epsilon`.
+    """
+
+    gamma: Param
+    epsilon: float
+
+    def __init__(self, gamma: Param, epsilon: float = 1e-5):
+        self.gamma = gamma
+        self.epsilon = epsilon
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalises each row.
+
+        # Shapes
+
+        - input: [..., d_model], at least one axis
+        - output: the same
+
+        Raises:
+            KindError: an input that is not Float.
+            ShapeError: a last axis of another size.
+        """
+        gamma = self.gamma.val()
+        check_last("RmsNorm", input, gamma._dims[0], "d_model")
+        return norm.rms_norm(input, gamma, self.epsilon)
+
+    def custom_settings(self):
+        return ONE_LINE
+
+    def custom_content(self, content):
+        return content.add("d_model", self.gamma.lazy_shape()[0]).add("epsilon", self.epsilon)

@@ -1,0 +1,292 @@
+/* The attention kernels of one dtype. attention.h includes this file once a dtype, with these macros set:
+     T, A, V, L      type in memory, type that it is computed in, vector of A and its lanes
+     LOAD, STORE     L elements at p as V; LOAD_N, STORE_N only the first k of them (others read as 0)
+     EXP, TANH, HSUM, MAXV   functions of V       GEMM(name)   register tiles of A
+     PANEL, LANES    columns of a register tile, and of half a one           FN(name)  name_dtype
+
+   Keys are turned once a head into panels [d][PANEL], values are copied into panels [keys][PANEL], so that products read
+   both one after the other. The running maximum of a query is what its exponentials are taken against; what came before
+   shrinks when it grows. A query that sees nothing has maximum -inf: its exponentials, sum and result are 0. */
+
+#define SPREAD(a) ((A)(a) - (V){0})
+
+VINL V FN(some)(const T *p, int64_t k) {
+    if (k >= L) return LOAD(p);
+    return LOAD_N(p, k);
+}
+VINL A FN(one)(const T *p) { return FN(some)(p, 1)[0]; }
+
+/* rows of n elements, times a factor, to rows `ld` apart */
+static void FN(take_rows)(const T *x, int64_t step, int64_t rows, int64_t n, A factor, A *to, int64_t ld) {
+    V f = SPREAD(factor);
+    for (int64_t r = 0; r < rows; r++, x += step, to += ld) {
+        int64_t i = 0;
+        for (; i + L <= n; i += L) {
+            V v = LOAD(x + i) * f;
+            memcpy(to + i, &v, sizeof v);
+        }
+        for (; i < n; i++) to[i] = FN(one)(x + i) * factor;
+    }
+}
+static void FN(put_rows)(const A *x, int64_t ld, int64_t rows, int64_t n, A factor, T *to) {
+    for (int64_t r = 0; r < rows; r++, x += ld, to += n)
+        for (int64_t i = 0; i < n; i += L) {
+            V v;
+            memcpy(&v, x + i, sizeof v); /* rows are followed by room */
+            if (i + L <= n) STORE(to + i, v * SPREAD(factor));
+            else STORE_N(to + i, v * SPREAD(factor), n - i);
+        }
+}
+/* panels [n][PANEL] of the columns of a matrix of n rows, times a factor; `step` elements from panel to panel */
+static void FN(panels)(const T *x, int64_t rs, int64_t n, int64_t columns, A factor, A *to, int64_t step) {
+    V f = SPREAD(factor);
+    for (int64_t c = 0; c < columns; c += PANEL, to += step) {
+        int64_t w = i64_min(PANEL, columns - c);
+        for (int64_t r = 0; r < n; r++) {
+            const T *p = x + r * rs + c;
+            for (int64_t i = 0; i < PANEL; i += L) {
+                V v = {0};
+                if (i < w) v = FN(some)(p + i, w - i) * f;
+                memcpy(to + r * PANEL + i, &v, sizeof v);
+            }
+        }
+    }
+}
+/* panels [d][PANEL] of the rows of a matrix, turned; rows that are not there are 0 */
+static void FN(turned)(const T *x, int64_t rs, int64_t rows, int64_t d, A *to) {
+    for (int64_t first = 0; first < rows; first += PANEL, to += PANEL * d) {
+        int64_t w = i64_min(PANEL, rows - first);
+        if (w < PANEL) memset(to, 0, (size_t)(PANEL * d) * sizeof(A));
+        for (int64_t c = 0; c < d; c += L) {
+            int64_t n = i64_min(L, d - c);
+            for (int64_t r = 0; r < w; r++) {
+                V v = FN(some)(x + (first + r) * rs + c, n);
+                for (int64_t l = 0; l < n; l++) to[(c + l) * PANEL + r] = v[l];
+            }
+        }
+    }
+}
+
+/* c[rows, columns] (+)= a @ panels; a(i, k) = a[i * rsa + k * csa] */
+static void FN(product)(int64_t rows, int64_t columns, int64_t k, const A *a, int64_t rsa, int64_t csa, const A *panels,
+                        int64_t step, A *c, int64_t ldc, int add) {
+    gemm_split split = gemm_even(rows, ceil_div(rows, GEMM_MR));
+    int64_t parts = ceil_div(rows, GEMM_MR);
+    for (int64_t at = 0; at < columns; at += PANEL, panels += step) {
+        GEMM(target) to = {.ldc = ldc, .add = add, .w = (int)i64_min(PANEL, columns - at)};
+        for (int64_t p = 0; p < parts; p++) {
+            int64_t r = gemm_start(split, p), n = gemm_start(split, p + 1) - r;
+            to.c = c + r * ldc + at;
+            if (to.w > LANES) GEMM(tile_strided)((int)n, k, a + r * rsa, rsa, csa, panels, PANEL, &to);
+            else GEMM(tile_narrow)((int)n, k, a + r * rsa, rsa, csa, panels, PANEL, &to);
+        }
+    }
+}
+
+/* keys that a query sees, counted from the first one; the last query sees all */
+VINL int64_t FN(seen)(const attention_job *j, int64_t query) {
+    int64_t n = query + 1 + j->keys - j->queries;
+    if (!j->causal) return j->keys;
+    return i64_max(0, i64_min(n, j->keys));
+}
+
+/* From products to scores: cap, mask, causal limit, bias; rows are filled with -inf to whole vectors. slopes: of the cap. */
+static void FN(scores)(const attention_job *j, int64_t b, int64_t h, int64_t q0, int64_t rows, int64_t k0, int64_t n, A *s,
+                       A *slopes) {
+    for (int64_t r = 0; r < rows; r++, s += ROOM, slopes = slopes ? slopes + ROOM : NULL) {
+        int64_t sees = i64_max(0, i64_min(n, FN(seen)(j, q0 + r) - k0));
+        if (j->softcap > 0) {
+            V cap = SPREAD(j->softcap), inverse = SPREAD(1 / j->softcap);
+            for (int64_t i = 0; i < n; i += L) {
+                V t;
+                memcpy(&t, s + i, sizeof t);
+                t = TANH(t * inverse);
+                V out = t * cap;
+                memcpy(s + i, &out, sizeof out);
+                if (!slopes) continue;
+                out = 1 - t * t;
+                memcpy(slopes + i, &out, sizeof out);
+            }
+        }
+        if (j->mask.p) {
+            const int64_t *at = j->mask.s, step = at[3];
+            const uint8_t *m = (const uint8_t *)j->mask.p + b * at[0] + h * at[1] + (q0 + r) * at[2] + k0 * step;
+            if (step == 1)
+                for (int64_t i = 0; i < n; i++) s[i] = m[i] ? -(A)INFINITY : s[i];
+            else
+                for (int64_t i = 0; i < n; i++) s[i] = m[i * step] ? -(A)INFINITY : s[i];
+        }
+        for (int64_t i = sees; i < n; i++) s[i] = -(A)INFINITY;
+        if (j->bias.p) {
+            const int64_t *at = j->bias.s, step = at[3];
+            const T *p = (const T *)j->bias.p + b * at[0] + h * at[1] + (q0 + r) * at[2] + k0 * step;
+            int64_t i = 0;
+            for (; step == 1 && i + L <= n; i += L) {
+                V v;
+                memcpy(&v, s + i, sizeof v);
+                v += LOAD(p + i);
+                memcpy(s + i, &v, sizeof v);
+            }
+            for (; i < n; i++) s[i] += FN(one)(p + i * step);
+        }
+        for (int64_t i = n; i % L; i++) s[i] = -(A)INFINITY;
+    }
+}
+
+/* the largest of n scores, whole vectors; NaN may be lost: the sum finds it */
+VINL A FN(most)(const A *s, int64_t n, A m) {
+    V a = SPREAD(m), b = a, v;
+    int64_t i = 0;
+    for (; i + 2 * L <= n; i += 2 * L) {
+        memcpy(&v, s + i, sizeof v);
+        a = MAXV(a, v);
+        memcpy(&v, s + i + L, sizeof v);
+        b = MAXV(b, v);
+    }
+    for (; i < n; i += L) {
+        memcpy(&v, s + i, sizeof v);
+        a = MAXV(a, v);
+    }
+    a = MAXV(a, b);
+    for (int l = 0; l < L; l++) m = a[l] > m ? a[l] : m;
+    return m;
+}
+/* scores become exponentials against `base`; their sum */
+VINL A FN(exponentials)(A *s, int64_t n, A base) {
+    V a = {0}, b = a, v, w, c = SPREAD(base);
+    int64_t i = 0;
+    for (; i + 2 * L <= n; i += 2 * L) {
+        memcpy(&v, s + i, sizeof v);
+        memcpy(&w, s + i + L, sizeof w);
+        v = EXP(v - c);
+        w = EXP(w - c);
+        memcpy(s + i, &v, sizeof v);
+        memcpy(s + i + L, &w, sizeof w);
+        a += v;
+        b += w;
+    }
+    for (; i < n; i += L) {
+        memcpy(&v, s + i, sizeof v);
+        v = EXP(v - c);
+        memcpy(s + i, &v, sizeof v);
+        a += v;
+    }
+    return HSUM(a + b);
+}
+
+static void FN(forward)(const attention_job *j, int64_t b, int64_t h, int64_t first, int64_t last, void *scratch) {
+    int64_t kv = h / (j->heads / j->kv_heads), d = j->d, w = j->width, keys = FN(seen)(j, last - 1);
+    A *kt = scratch, *vp = kt + ceil_div(j->keys, PANEL) * PANEL * d, *q = vp + ceil_div(w, PANEL) * PANEL * j->keys;
+    A *s = q + QUERIES * d, *o = s + QUERIES * ROOM, *most = o + QUERIES * w + PANEL, *sum = most + QUERIES;
+    FN(turned)((const T *)j->k.p + b * j->k.s[0] + kv * j->k.s[1], j->k.s[2], keys, d, kt);
+    FN(panels)((const T *)j->v.p + b * j->v.s[0] + kv * j->v.s[1], j->v.s[2], keys, w, 1, vp, PANEL * j->keys);
+    for (int64_t q0 = first; q0 < last; q0 += QUERIES) {
+        int64_t rows = i64_min(QUERIES, last - q0), end = FN(seen)(j, q0 + rows - 1), row = (b * j->heads + h) * j->queries + q0;
+        FN(take_rows)((const T *)j->q.p + b * j->q.s[0] + h * j->q.s[1] + q0 * j->q.s[2], j->q.s[2], rows, d, (A)j->scale, q, d);
+        for (int64_t r = 0; r < rows; r++) most[r] = -(A)INFINITY, sum[r] = 0;
+        if (end == 0) memset(o, 0, (size_t)(rows * w) * sizeof(A));
+        for (int64_t k0 = 0; k0 < end; k0 += KEYS) {
+            int64_t n = i64_min(KEYS, end - k0);
+            FN(product)(rows, n, d, q, d, 1, kt + k0 * d, PANEL * d, s, ROOM, 0);
+            FN(scores)(j, b, h, q0, rows, k0, n, s, NULL);
+            for (int64_t r = 0; r < rows; r++) {
+                A top = FN(most)(s + r * ROOM, n, most[r]), base = top == -(A)INFINITY ? 0 : top;
+                A factor = (A)exp((double)(most[r] - base));
+                sum[r] = sum[r] * factor + FN(exponentials)(s + r * ROOM, n, base);
+                most[r] = top;
+                if (k0 && factor != 1)
+                    for (int64_t i = 0; i < w; i++) o[r * w + i] *= factor;
+            }
+            FN(product)(rows, w, n, s, ROOM, 1, vp + k0 * PANEL, PANEL * j->keys, o, w, k0 > 0);
+        }
+        for (int64_t r = 0; r < rows; r++) {
+            FN(put_rows)(o + r * w, w, 1, w, sum[r] == 0 ? 0 : 1 / sum[r], (T *)j->out + (row + r) * w);
+            ((A *)j->lse)[row + r] = sum[r] == 0 ? (A)INFINITY : most[r] + (A)log((double)sum[r]);
+        }
+    }
+}
+
+/* All query heads of one head of keys and values; their gradients add up in scratch. */
+static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *scratch) {
+    int64_t group = j->heads / j->kv_heads, d = j->d, w = j->width, keys = j->keys, padded = ceil_div(keys, PANEL) * PANEL;
+    int64_t dp = ceil_div(d, PANEL) * PANEL, wp = ceil_div(w, PANEL) * PANEL;
+    A *kt = scratch, *vt = kt + padded * d, *kp = vt + padded * w, *dk = kp + dp * keys, *dv = dk + padded * dp;
+    A *q = dv + padded * wp, *qp = q + QUERIES * d, *g = qp + QUERIES * dp, *gp = g + QUERIES * w, *dq = gp + QUERIES * wp;
+    A *s = dq + QUERIES * dp, *ds = s + QUERIES * ROOM, *slopes = ds + QUERIES * ROOM, *own = slopes + QUERIES * ROOM;
+    const T *k = (const T *)j->k.p + b * j->k.s[0] + kv * j->k.s[1], *v = (const T *)j->v.p + b * j->v.s[0] + kv * j->v.s[1];
+    FN(turned)(k, j->k.s[2], keys, d, kt);
+    FN(turned)(v, j->v.s[2], keys, w, vt);
+    FN(panels)(k, j->k.s[2], keys, d, 1, kp, PANEL * keys);
+    memset(dk, 0, (size_t)(padded * (dp + wp)) * sizeof(A));
+    for (int64_t h = kv * group; h < (kv + 1) * group; h++) {
+        for (int64_t q0 = 0; q0 < j->queries; q0 += QUERIES) {
+            int64_t rows = i64_min(QUERIES, j->queries - q0), end = FN(seen)(j, q0 + rows - 1);
+            int64_t row = (b * j->heads + h) * j->queries + q0;
+            const T *from = (const T *)j->q.p + b * j->q.s[0] + h * j->q.s[1] + q0 * j->q.s[2];
+            const T *slope = (const T *)j->g.p + b * j->g.s[0] + h * j->g.s[1] + q0 * j->g.s[2];
+            const T *y = (const T *)j->y.p + b * j->y.s[0] + h * j->y.s[1] + q0 * j->y.s[2];
+            const A *lse = (const A *)j->lse + row;
+            FN(take_rows)(from, j->q.s[2], rows, d, (A)j->scale, q, d);
+            FN(panels)(from, j->q.s[2], rows, d, (A)j->scale, qp, PANEL * QUERIES);
+            FN(take_rows)(slope, j->g.s[2], rows, w, 1, g, w);
+            FN(panels)(slope, j->g.s[2], rows, w, 1, gp, PANEL * QUERIES);
+            for (int64_t r = 0; r < rows; r++) {
+                V sum = {0};
+                for (int64_t i = 0; i < w; i += L)
+                    sum += FN(some)(slope + r * j->g.s[2] + i, w - i) * FN(some)(y + r * j->y.s[2] + i, w - i);
+                own[r] = HSUM(sum);
+            }
+            if (end == 0) memset(dq, 0, (size_t)(rows * d) * sizeof(A));
+            for (int64_t k0 = 0; k0 < end; k0 += KEYS) {
+                int64_t n = i64_min(KEYS, end - k0);
+                FN(product)(rows, n, d, q, d, 1, kt + k0 * d, PANEL * d, s, ROOM, 0);
+                FN(product)(rows, n, w, g, w, 1, vt + k0 * w, PANEL * w, ds, ROOM, 0);
+                FN(scores)(j, b, h, q0, rows, k0, n, s, slopes);
+                for (int64_t r = 0; r < rows; r++) {
+                    A *sr = s + r * ROOM, *dr = ds + r * ROOM;
+                    V c = SPREAD(lse[r]), o = SPREAD(own[r]);
+                    for (int64_t i = 0; i < n; i += L) {
+                        V p, t;
+                        memcpy(&p, sr + i, sizeof p);
+                        memcpy(&t, dr + i, sizeof t);
+                        p = EXP(p - c);
+                        t = p * (t - o);
+                        memcpy(sr + i, &p, sizeof p);
+                        memcpy(dr + i, &t, sizeof t);
+                    }
+                    if (j->dbias) FN(put_rows)(dr, n, 1, n, 1, (T *)j->dbias + (row + r) * keys + k0);
+                    for (int64_t i = 0; j->softcap > 0 && i < n; i++) dr[i] *= slopes[r * ROOM + i];
+                }
+                if (j->wants & 4) FN(product)(n, w, rows, s, 1, ROOM, gp, PANEL * QUERIES, dv + k0 * w, w, 1);
+                if (j->wants & 2) FN(product)(n, d, rows, ds, 1, ROOM, qp, PANEL * QUERIES, dk + k0 * d, d, 1);
+                if (j->wants & 1) FN(product)(rows, d, n, ds, ROOM, 1, kp + k0 * PANEL, PANEL * keys, dq, d, k0 > 0);
+            }
+            if (j->wants & 1) FN(put_rows)(dq, d, rows, d, (A)j->scale, (T *)j->dq + row * d);
+            for (int64_t r = 0; j->dbias && r < rows; r++)
+                memset((T *)j->dbias + (row + r) * keys + end, 0, (size_t)(keys - end) * sizeof(T));
+        }
+    }
+    if (j->wants & 2) FN(put_rows)(dk, d, keys, d, 1, (T *)j->dk + (b * j->kv_heads + kv) * keys * d);
+    if (j->wants & 4) FN(put_rows)(dv, w, keys, w, 1, (T *)j->dv + (b * j->kv_heads + kv) * keys * w);
+}
+
+static const attention_type FN(attention) = {
+    .size = sizeof(T), .wide = sizeof(A), .panel = PANEL, .forward = FN(forward), .backward = FN(backward),
+};
+#undef SPREAD
+#undef FN
+#undef GEMM
+#undef T
+#undef A
+#undef V
+#undef L
+#undef LOAD
+#undef LOAD_N
+#undef STORE
+#undef STORE_N
+#undef EXP
+#undef TANH
+#undef HSUM
+#undef MAXV
+#undef PANEL
+#undef LANES

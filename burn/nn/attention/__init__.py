@@ -1,0 +1,20 @@
+"""Attention layers and masks. Mirrors `burn::nn::attention`."""
+
+from .cross import CrossAttention, CrossAttentionCache, CrossAttentionConfig
+from .mask import GeneratePaddingMask, SeqLengthOption, generate_autoregressive_mask, generate_padding_mask
+from .mha import MhaCache, MhaInput, MhaOutput, MultiHeadAttention, MultiHeadAttentionConfig
+
+__all__ = [
+    "CrossAttention",
+    "CrossAttentionCache",
+    "CrossAttentionConfig",
+    "GeneratePaddingMask",
+    "MhaCache",
+    "MhaInput",
+    "MhaOutput",
+    "MultiHeadAttention",
+    "MultiHeadAttentionConfig",
+    "SeqLengthOption",
+    "generate_autoregressive_mask",
+    "generate_padding_mask",
+]

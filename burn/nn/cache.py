@@ -1,0 +1,60 @@
+"""Values that a layer keeps from one call to the next."""
+
+from collections.abc import Callable
+
+from burn.errors import ShapeError
+from burn.tensor import Tensor
+
+__all__ = ["TensorCache"]
+
+
+class TensorCache:
+    """A tensor that grows along an axis, or that is computed once. Mirrors `burn::nn::cache::TensorCache`.
+
+    >>> cache = TensorCache.empty()
+    >>> cache.value is None
+    True
+    """
+
+    def __init__(self, value: Tensor | None = None):
+        self.value = value
+
+    @classmethod
+    def empty(cls) -> "TensorCache":
+        """A cache without a value."""
+        return cls()
+
+    def forward_autoregressive(self, input: Tensor, axis: int, call: Callable[[Tensor], Tensor]) -> Tensor:
+        """``call(input)`` whose earlier positions are known: only the last position of ``input`` is computed.
+
+        Args:
+            input: [batch, positions, ...], one position longer than at the last call.
+            axis: the axis of the result along which positions lie.
+            call: what is computed, position by position.
+
+        Raises:
+            ShapeError: another batch, or not one position more.
+        """
+        if self.value is None:
+            self.value = call(input)
+            return self.value
+        batch, known = self.value._dims[0], self.value._dims[axis]
+        if input._dims[:2] != (batch, known + 1):
+            raise ShapeError(
+                f"[cache] 'input' must have the batch of {batch} and one position more than the {known} that are cached, "
+                f"got shape {input.dims()}"
+            )
+        self.value = Tensor.cat([self.value, call(input.narrow(1, known, 1))], axis)
+        return self.value
+
+    def forward_full(self, input: Tensor, call: Callable[[Tensor], Tensor]) -> Tensor:
+        """``call(input)``, computed at the first call only.
+
+        Raises:
+            ShapeError: another batch.
+        """
+        if self.value is None:
+            self.value = call(input)
+        elif input._dims[0] != self.value._dims[0]:
+            raise ShapeError(f"[cache] 'input' must have the batch of {self.value._dims[0]}, got shape {input.dims()}")
+        return self.value

@@ -1,0 +1,220 @@
+"""Layers of self attention, attention to a memory, and feed-forward."""
+
+import dataclasses
+import math
+
+from burn.config import Config
+from burn.module import ONE_LINE, Module
+from burn.tensor import Tensor
+
+from .._checks import check_size
+from ..activation import ActivationConfig
+from ..attention import MhaCache, MhaInput, MultiHeadAttention
+from ..cache import TensorCache
+from ..dropout import Dropout, DropoutConfig
+from ..initializer import Initializer
+from ..norm import LayerNorm, LayerNormConfig
+from .encoder import SHOWN, attention_of, feed_forward_of
+from .pwff import PositionWiseFeedForward
+
+
+class TransformerDecoderConfig(Config):
+    """Configuration of `TransformerDecoder`. Mirrors `burn::nn::transformer::TransformerDecoderConfig`."""
+
+    d_model: int
+    d_ff: int
+    n_heads: int
+    n_layers: int
+    dropout: float = 0.1
+    norm_first: bool = False
+    quiet_softmax: bool = False
+    initializer: Initializer = Initializer.KaimingUniform(1.0 / math.sqrt(3.0), False)
+    activation: ActivationConfig = ActivationConfig.Gelu
+    layer_norm_eps: float = 1e-5
+
+    def init(self, device=None) -> "TransformerDecoder":
+        """The layers, their parameters still to be drawn; on the default device if ``device`` is None.
+
+        Raises:
+            ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
+                [0, 1].
+        """
+        layers = check_size("TransformerDecoderConfig", "n_layers", self.n_layers)
+        return TransformerDecoder([TransformerDecoderLayer.from_config(self, device) for _ in range(layers)], self)
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformerDecoderInput:
+    """What `TransformerDecoder` takes. Mirrors `TransformerDecoderInput`.
+
+    Args:
+        target: [batch, targets, d_model].
+        memory: [batch, positions, d_model].
+        target_pad: Bool [batch, targets], or None; `target_mask_pad` sets it.
+        target_attn: Bool [batch, targets, targets], or None; `target_mask_attn` sets it.
+        memory_pad: Bool [batch, positions], or None; `memory_mask_pad` sets it.
+        memory_attn: Bool [batch, targets, positions], or None; `memory_mask_attn` sets it.
+    """
+
+    target: Tensor
+    memory: Tensor
+    target_pad: Tensor | None = None
+    target_attn: Tensor | None = None
+    memory_pad: Tensor | None = None
+    memory_attn: Tensor | None = None
+
+    def target_mask_pad(self, mask: Tensor) -> "TransformerDecoderInput":
+        """The same with a mask [batch, targets] of keys in the target."""
+        return dataclasses.replace(self, target_pad=mask)
+
+    def target_mask_attn(self, mask: Tensor) -> "TransformerDecoderInput":
+        """The same with a mask [batch, targets, targets] of pairs in the target."""
+        return dataclasses.replace(self, target_attn=mask)
+
+    def memory_mask_pad(self, mask: Tensor) -> "TransformerDecoderInput":
+        """The same with a mask [batch, positions] of keys in the memory."""
+        return dataclasses.replace(self, memory_pad=mask)
+
+    def memory_mask_attn(self, mask: Tensor) -> "TransformerDecoderInput":
+        """The same with a mask [batch, targets, positions] of pairs."""
+        return dataclasses.replace(self, memory_attn=mask)
+
+
+class LayerCache:
+    """What a layer keeps in autoregressive inference."""
+
+    def __init__(self):
+        self.self_attn, self.cross_attn = MhaCache.autoregressive(), MhaCache.autoregressive_cross_attention()
+        self.pwff, self.norm_1, self.norm_2, self.norm_3 = (TensorCache() for _ in range(4))
+
+
+class TransformerDecoderLayer(Module):
+    """Self attention, attention to the memory, and feed-forward, each with dropout, a residual and a norm.
+
+    Mirrors `burn::nn::transformer::TransformerDecoderLayer`. With the norms first they stand in the order `norm_3`, `norm_1`,
+    `norm_2`, as in Burn. Fields: `cross_attn`, `self_attn`, `pwff`, `norm_1`, `norm_2`, `norm_3`, `dropout`, `norm_first`.
+    """
+
+    cross_attn: MultiHeadAttention
+    self_attn: MultiHeadAttention
+    pwff: PositionWiseFeedForward
+    norm_1: LayerNorm
+    norm_2: LayerNorm
+    norm_3: LayerNorm
+    dropout: Dropout
+    norm_first: bool
+
+    def __init__(self, cross_attn, self_attn, pwff, norm_1, norm_2, norm_3, dropout, norm_first):
+        self.cross_attn = cross_attn
+        self.self_attn = self_attn
+        self.pwff = pwff
+        self.norm_1 = norm_1
+        self.norm_2 = norm_2
+        self.norm_3 = norm_3
+        self.dropout = dropout
+        self.norm_first = norm_first
+
+    @classmethod
+    def from_config(cls, config, device=None) -> "TransformerDecoderLayer":
+        """One layer of a configuration of `TransformerDecoder`."""
+        attentions = [attention_of(config, device) for _ in range(2)]
+        norms = [LayerNormConfig(config.d_model, config.layer_norm_eps).init(device) for _ in range(3)]
+        dropout = DropoutConfig(config.dropout).init()
+        return cls(*attentions, feed_forward_of(config, device), *norms, dropout, config.norm_first)
+
+    def forward(self, input: TransformerDecoderInput) -> TransformerDecoderInput:
+        """Applies the layer.
+
+        # Shapes
+
+        - target: [batch, targets, d_model]
+        - memory: [batch, positions, d_model]
+        - output: the input with another target of the same shape
+        """
+        return self._run(input, None)
+
+    def _run(self, input, cache):
+        def attend(name, x, other, pad, attn):
+            layer, given = getattr(self, name), MhaInput(x, other, other, pad, attn)
+            return (layer(given) if cache is None else layer.forward_cache(given, getattr(cache, name))).context
+
+        def own(x):
+            return self.dropout(attend("self_attn", x, x, input.target_pad, input.target_attn))
+
+        def cross(x):
+            return self.dropout(attend("cross_attn", x, input.memory, input.memory_pad, input.memory_attn))
+
+        def kept(name, x):
+            layer = getattr(self, name)
+            return layer(x) if cache is None else getattr(cache, name).forward_autoregressive(x, 1, layer)
+
+        x = input.target
+        if self.norm_first:
+            x = x + own(kept("norm_3", x))
+            x = x + cross(kept("norm_1", x))
+            x = x + self.dropout(kept("pwff", kept("norm_2", x)))
+        else:
+            x = kept("norm_1", x + own(x))
+            x = kept("norm_2", x + cross(x))
+            x = kept("norm_3", x + self.dropout(kept("pwff", x)))
+        return dataclasses.replace(input, target=x)
+
+
+class TransformerDecoder(Module):
+    """Layers of self attention and attention to a memory. Mirrors `burn::nn::transformer::TransformerDecoder`.
+
+    No mask is added: pass a causal one with `target_mask_attn`. Fields: `layers`, and of the configuration `d_model`,
+    `d_ff`, `n_heads`, `n_layers`, `dropout`, `norm_first`, `quiet_softmax`.
+    """
+
+    layers: list[TransformerDecoderLayer]
+    d_model: int
+    d_ff: int
+    n_heads: int
+    n_layers: int
+    dropout: float
+    norm_first: bool
+    quiet_softmax: bool
+
+    def __init__(self, layers, config):
+        self.layers = layers
+        for name in SHOWN:
+            setattr(self, name, getattr(config, name))
+
+    def forward(self, input: TransformerDecoderInput) -> Tensor:
+        """Applies the layers; every one gets the same memory and masks.
+
+        # Shapes
+
+        - target: [batch, targets, d_model]
+        - memory: [batch, positions, d_model]
+        - output: as the target
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit.
+        """
+        for layer in self.layers:
+            input = layer(input)
+        return input.target
+
+    def new_autoregressive_cache(self) -> list[LayerCache]:
+        """What `forward_autoregressive_inference` keeps, empty."""
+        return [LayerCache() for _ in self.layers]
+
+    def forward_autoregressive_inference(self, input: TransformerDecoderInput, cache: list[LayerCache]) -> Tensor:
+        """`forward` of a target that grows by one position a call, each of which sees what was there when it came.
+
+        The caller passes the whole target; only the last position is computed. The memory is that of the first call.
+        """
+        for layer, kept in zip(self.layers, cache, strict=True):
+            input = layer._run(input, kept)
+        return input.target
+
+    def custom_settings(self):
+        return ONE_LINE
+
+    def custom_content(self, content):
+        for name in SHOWN:
+            content.add(name, getattr(self, name))
+        return content

@@ -1,0 +1,39 @@
+"""Attention."""
+
+from burn._arguments import instance
+from burn._ops import attention as ops
+from burn.tensor.ops import AttentionModuleOptions
+
+__all__ = ["attention"]
+
+
+def attention(query, key, value, mask=None, attn_bias=None, options=None):
+    """softmax(query @ key^T * scale) @ value for each head, without the matrix of scores. Mirrors `attention`.
+
+    Scores are scaled, capped, masked, limited to keys up to the query's own position (causal; the last query sees all
+    keys) and then biased. A query that sees no key gets zeros. Heads of keys serve as many heads of queries each as
+    there are more of these. Half precision is computed in f32.
+
+    Args:
+        query: Float tensor [batch, heads, queries, d].
+        key: [batch, key heads, keys, d]; the key heads divide the heads.
+        value: [batch, key heads, keys, d_value].
+        mask: Bool tensor [batch, heads, queries, keys], where true removes the key (PyTorch keeps it), or None. A size
+            of 1 stretches.
+        attn_bias: Float tensor of the same shape, added to the scores, or None.
+        options: AttentionModuleOptions; those without arguments if None.
+
+    Returns:
+        Tensor [batch, heads, queries, d_value].
+
+    Raises:
+        ShapeError: sizes that do not fit.
+        KindError: a mask that is not Bool.
+
+    >>> from burn.tensor import Tensor
+    >>> q, k = Tensor([[[[1.0, 0.0]]]]), Tensor([[[[1.0, 0.0], [1.0, 0.0]]]])
+    >>> attention(q, k, Tensor([[[[1.0], [3.0]]]])).tolist()
+    [[[[2.0]]]]
+    """
+    options = instance("attention", "options", options or AttentionModuleOptions(), AttentionModuleOptions)
+    return ops.attention(query, key, value, mask, attn_bias, options.scale, options.softcap, options.is_causal)

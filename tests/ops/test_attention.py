@@ -1,0 +1,114 @@
+"""Attention against one query at a time in NumPy, on every device."""
+
+import numpy as np
+import pytest
+
+from burn.tensor import module
+from burn.tensor.ops import AttentionModuleOptions
+from tests.cases import F32, F64
+from tests.cases import attention as cases
+from tests.cases.tensors import array, gradients, tensor, threads
+from tests.ops.checks import check_error, check_gradient, check_value, check_views, each
+
+
+@each(cases.CASES)
+def test_value(case, device):
+    check_value(case, device)
+
+
+@each([c for c in cases.CASES if c.grad])
+def test_gradient(case, device):
+    check_gradient(case, device)
+
+
+@each(cases.CASES)
+def test_views(case, device):
+    check_views(case, device)
+
+
+@each(cases.ERRORS)
+def test_error(case, device):
+    check_error(case, device)
+
+
+def test_worked_numbers(device):
+    """Numbers of Burn's documentation of the operation."""
+    q, k, v = (
+        tensor(np.array(a)[None, None], device)
+        for a in ([[1.0, 0], [0, 1]], [[1.0, 0], [0, 1], [1, 1]], [[1.0], [2], [4]])
+    )
+    mask = tensor(np.array([[True, True, True], [False, True, False]])[None, None], device)
+    for have, want in (
+        (module.attention(q, k, v), [2.4011121, 2.6044484]),
+        (module.attention(q, k, v, options=AttentionModuleOptions(is_causal=True)), [1.3302385, 2.6044484]),
+        (module.attention(q, k, v, options=AttentionModuleOptions(softcap=0.5)), [2.3785955, 2.5143818]),
+        (module.attention(q, k, v, mask), [0, 3.0092846]),
+    ):
+        np.testing.assert_allclose(array(have).ravel(), want, rtol=1e-7)
+
+
+def test_queries_that_see_nothing(device):
+    """Zeros, and gradients of zero, not NaN."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((1, 1, 4, 3)) for _ in range(3))
+    mask = np.zeros((1, 1, 4, 4), bool)
+    mask[0, 0, 1] = True
+    found = gradients(lambda *t: module.attention(*t), [q, k, v, mask], [np.ones((1, 1, 4, 3))], device)
+    out = array(module.attention(*(tensor(a, device) for a in (q, k, v, mask))))
+    assert (out[0, 0, 1] == 0).all() and (found[0][0, 0, 1] == 0).all() and all(np.isfinite(g).all() for g in found[:3])
+    none = tensor(np.ones((1, 1, 0, 3)), device)
+    assert (array(module.attention(tensor(q, device), none, none)) == 0).all()
+    assert array(module.attention(none, tensor(k, device), tensor(v, device))).shape == (1, 1, 0, 3)
+    empty = np.ones((0, 2, 3, 4))
+    assert [g.shape for g in gradients(module.attention, [empty] * 3, [empty], device)] == [(0, 2, 3, 4)] * 3
+
+
+def test_nan_and_infinite_scores_stay_in_their_row(device):
+    q, k, v = np.ones((1, 1, 3, 2)), np.ones((1, 1, 3, 2)), np.arange(6.0).reshape(1, 1, 3, 2)
+    q[0, 0, 1, 0] = np.nan
+    out = array(module.attention(*(tensor(a, device) for a in (q, k, v))))
+    assert np.isnan(out[0, 0, 1]).all()
+    np.testing.assert_allclose(out[0, 0, [0, 2]], [[2, 3], [2, 3]])
+    big = array(module.attention(*(tensor(a, device) for a in (q[:, :, :1] * 1e3, k * np.array([[1e3], [1], [1]]), v))))
+    np.testing.assert_allclose(big, [[[[0, 1]]]])
+
+
+def test_only_what_is_tracked_gets_a_gradient(device):
+    rng = np.random.default_rng(1)
+    values = [rng.standard_normal(s) for s in ((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 3), (1, 2, 3, 5))]
+
+    def call(q, k, v, bias):
+        return module.attention(q, k, v, None, bias)
+
+    g = rng.standard_normal((1, 2, 3, 3))
+    full = gradients(call, values, [g], device)
+    for i in range(4):
+        leaves = [tensor(v, device.autodiff()) for v in values]
+        leaves[i] = leaves[i].require_grad()
+        loss = (call(*leaves) * tensor(g, device.autodiff())).sum()
+        np.testing.assert_allclose(array(leaves[i].grad(loss.backward())), full[i], rtol=1e-12, atol=1e-12)
+
+
+def test_swapped_axes_are_read_in_place(device):
+    """Heads beside positions, as layers have them."""
+    rng = np.random.default_rng(2)
+    x = [rng.standard_normal((2, 7, 3, 5)) for _ in range(3)]
+    swapped = module.attention(*(tensor(a, device).swap_dims(1, 2) for a in x))
+    plain = module.attention(*(tensor(a.swapaxes(1, 2).copy(), device) for a in x))
+    np.testing.assert_array_equal(array(swapped), array(plain))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 500, 16), (2, 20, 70, 8)], ids=str)
+@pytest.mark.parametrize("dtype", (F32, F64), ids=str)
+def test_threads_do_not_matter(dtype, shape, flex):
+    rng = np.random.default_rng(3)
+    x = [rng.standard_normal(shape).astype(dtype) for _ in range(4)]
+    results = []
+    for count in (1, 2):
+        with threads(count):
+            results.append(
+                gradients(module.attention, x[:3], x[3:], flex)
+                + [array(module.attention(*(tensor(a, flex) for a in x[:3])))]
+            )
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
