@@ -9,7 +9,7 @@
 #endif
 
 #define GEMM_INLINE static inline __attribute__((always_inline))
-#define GEMM_CALL static __attribute__((noinline))
+#define GEMM_CALL static __attribute__((noinline, unused))
 #define GEMM_PRAGMA_(x) _Pragma(#x)
 #define GEMM_PRAGMA(x) GEMM_PRAGMA_(x)
 

@@ -4,7 +4,7 @@ Importing this package registers every op with the core.
 """
 
 from burn._core import core
-from burn._ops import elementwise, index, matmul, movement, operators, random, reduce, scan, softmax, sort
+from burn._ops import conv, elementwise, index, matmul, movement, operators, random, reduce, scan, softmax, sort
 from burn._ops.registry import OPS
 
 core.set_core_ops(OPS["copy"], OPS["fill"], OPS["add"])
@@ -12,6 +12,7 @@ core.set_sum_to_shape(reduce.sum_to_shape)
 
 __all__ = [
     "OPS",
+    "conv",
     "elementwise",
     "index",
     "matmul",

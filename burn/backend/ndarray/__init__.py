@@ -6,5 +6,5 @@ as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and 
 """
 
 # Each family fills KERNELS when it is imported.
-from burn.backend.ndarray import elementwise, index, matmul, movement, random, reduce, scan, softmax, sort  # noqa: F401
+from burn.backend.ndarray import conv, elementwise, index, matmul, movement, random, reduce, scan, softmax, sort  # noqa: F401
 from burn.backend.ndarray.table import KERNELS as KERNELS

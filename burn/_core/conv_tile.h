@@ -1,0 +1,100 @@
+/* The register tile of convolutions, included once an element type after gemm_kernel.h: rows are output channels, columns two
+   groups of VL neighbouring positions that need not lie side by side. */
+
+/* Where a tile goes: two groups at y, w elements each, `step` apart; rows ld apart. add: on top of what is there. */
+typedef struct {
+    T *y[2];
+    int64_t ld, step;
+    int w[2];
+    const T *bias; /* of the first row, or NULL */
+    int add;
+} FN(goal);
+
+GEMM_CALL void FN(goal_edge)(const T *tile, int rows, const FN(goal) *to)
+{
+    for (int i = 0; i < rows; i++)
+        for (int h = 0; h < 2; h++) {
+            T *y = to->y[h] + i * to->ld;
+            const T *t = tile + i * NR + h * VL, b = to->bias ? to->bias[i] : 0;
+            if (to->step == 1 && to->w[h] == VL) {
+                VEC x = LOAD(t);
+                if (to->add) x += LOAD(y);
+                STORE(y, x + SPLAT(b));
+            } else if (to->add) {
+                for (int j = 0; j < to->w[h]; j++) y[j * to->step] += t[j] + b;
+            } else {
+                for (int j = 0; j < to->w[h]; j++) y[j * to->step] = t[j] + b;
+            }
+        }
+}
+
+/* a is packed [k][R]. Group h of step k of b lies at b[h] + off[k], or packed, both groups of it together, at b[0] + k * NR. */
+GEMM_INLINE void FN(sums)(const int R, const int PACKED, int64_t k, const T *a, const T *b_0, const T *b_1,
+                          const int32_t *off, const FN(goal) *to)
+{
+#define DECLARE(i, base, o) VEC x##i = {0}, z##i = {0};
+#define MULTIPLY(i, base, o) \
+    if (R > i) { \
+        VEC s = SPLAT(base[o]); \
+        GEMM_PIN(s); \
+        x##i += s * b0; \
+        z##i += s * b1; \
+    }
+#define BASE(i) const T *a##i = a + i;
+#define STEP(i) a##i += R;
+    GEMM_ROWS(DECLARE)
+    GEMM_BASES(BASE)
+    VEC b0, b1;
+    GEMM_UNROLL
+    for (int64_t p = 0; p < k; p++) {
+        const int64_t at = PACKED ? p * NR : off[p];
+        b0 = LOAD(b_0 + at);
+        GEMM_PIN(b0);
+        b1 = LOAD((PACKED ? b_0 + VL : b_1) + at);
+        GEMM_PIN(b1);
+        GEMM_ROWS(MULTIPLY)
+        GEMM_BASES(STEP)
+    }
+    if (to->step == 1 && to->w[0] == VL && to->w[1] == VL) {
+        const int64_t ld = to->ld;
+        T *y0 = to->y[0], *y1 = to->y[1];
+#define ADD(i, base, o) if (R > i) { x##i += LOAD(y0 + i * ld); z##i += LOAD(y1 + i * ld); }
+#define BIAS(i, base, o) if (R > i) { x##i += SPLAT(to->bias[i]); z##i += SPLAT(to->bias[i]); }
+#define WRITE(i, base, o) if (R > i) { STORE(y0 + i * ld, x##i); STORE(y1 + i * ld, z##i); }
+        if (to->add) { GEMM_ROWS(ADD) }
+        if (to->bias) { GEMM_ROWS(BIAS) }
+        GEMM_ROWS(WRITE)
+    } else {
+        T tile[GEMM_MR * NR];
+#define SPILL(i, base, o) if (R > i) { STORE(tile + i * NR, x##i); STORE(tile + i * NR + VL, z##i); }
+        GEMM_ROWS(SPILL)
+        FN(goal_edge)(tile, R, to);
+    }
+#undef DECLARE
+#undef MULTIPLY
+#undef BASE
+#undef STEP
+#undef ADD
+#undef BIAS
+#undef WRITE
+#undef SPILL
+}
+
+GEMM_CALL void FN(sums_by_offsets)(int rows, int64_t k, const T *a, const T *b0, const T *b1, const int32_t *off,
+                                   const FN(goal) *to)
+{
+    switch (rows) {
+#define CASE(R) case R: FN(sums)(R, 0, k, a, b0, b1, off, to); break;
+        GEMM_CASES(CASE)
+#undef CASE
+    }
+}
+
+GEMM_CALL void FN(sums_packed)(int rows, int64_t k, const T *a, const T *b, const FN(goal) *to)
+{
+    switch (rows) {
+#define CASE(R) case R: FN(sums)(R, 1, k, a, b, b, NULL, to); break;
+        GEMM_CASES(CASE)
+#undef CASE
+    }
+}
