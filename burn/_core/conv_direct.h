@@ -9,12 +9,13 @@ typedef struct {
     T *y;
     T *panels;                              /* [group][kernel depth][phase][panel][c, tap][rows of the panel] */
     int32_t *offsets;                       /* [phase][c, tap] in the slab */
+    FN(lanes) *lanes;                       /* by group of positions; NULL where groups do not cross the ends of rows */
     gemm_split rows;
     int64_t mp, weights;                    /* panels; elements of one kernel plane of a group */
     int64_t row_block, col_block, row_blocks, col_blocks;
-    int64_t slab_row, slab_plane, slab_width, slab;  /* a row, a channel, a column phase; all: elements */
+    int64_t width, map, channel, slab;      /* a slab: a row, a phase of a channel, a channel, all of it */
+    int64_t phased;                         /* elements of a result of all phases, before they are woven; 0 for one phase */
     int64_t k_chunk, panel_chunk;
-    int gather;                             /* pairs of groups are packed before the panels read them */
     const uint8_t *only;                    /* NULL, or for each image and group whether to compute it */
     int failed;
 } FN(job);
@@ -48,105 +49,155 @@ static void FN(pack_weights)(void *ctx, int64_t task)
         }
 }
 
-/* Rows of all channels of one plane of the input, from row `top` and column `left`; what lies outside is 0. */
+/* Rows of all channels of one plane of the input, from row `top` and column `left`, to [channel][row phase][column phase]
+   [row][column]; what lies outside is 0. */
 static void FN(fill_slab)(const FN(job) *g, const T *x, int64_t rows, int64_t top, int64_t left, T *slab)
 {
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
-    const int64_t s = v->read, channel = g->axis[0].in * FN(plane_in)(g), width = g->slab_width;
-    for (int64_t q = 0; q < s && q <= v->span; q++) {
+    const int64_t s = v->read, channel = g->axis[0].in * FN(plane_in)(g), width = g->width;
+    const int64_t phases = gemm_min(s, v->span + 1);
+    for (int64_t q = 0; q < phases; q++) {
         /* column u of the phase is element left + q + u * s */
         const int64_t at = left + q, u0 = at < 0 ? gemm_min((-at + s - 1) / s, width) : 0;
         const int64_t u1 = at < v->in ? gemm_min((v->in - 1 - at) / s + 1, width) : 0;
         for (int64_t c = 0; c < g->call->c; c++)
             for (int64_t r = 0; r < rows; r++) {
-                T *d = slab + c * g->slab_plane + r * g->slab_row + q * width;
                 const int64_t i = top + r;
                 if (r % h->read > h->span) continue; /* between rows that are read */
+                T *d = slab + c * g->channel + (r % h->read * phases + q) * g->map + r / h->read * width;
                 if (i < 0 || i >= h->in || u1 <= u0) {
                     memset(d, 0, width * sizeof(T));
                     continue;
                 }
                 const T *src = x + c * channel + i * v->in + at;
-                memset(d, 0, u0 * sizeof(T));
+                for (int64_t u = 0; u < u0; u++) d[u] = 0;
                 if (s == 1) memcpy(d + u0, src + u0, (u1 - u0) * sizeof(T));
                 else if (s == 2) for (int64_t u = u0; u < u1; u++) d[u] = src[2 * u];
                 else for (int64_t u = u0; u < u1; u++) d[u] = src[u * s];
-                memset(d + u1, 0, (width - u1) * sizeof(T));
+                for (int64_t u = u1; u < width; u++) d[u] = 0;
             }
     }
 }
 
-/* One output channel from one input channel: rows of positions, four vectors at a time. */
-static void FN(thin)(const FN(job) *g, const T *slab, const T *w, const int32_t *off, int64_t k, int64_t rows, int64_t cols,
-                     T *y, int64_t ld, int64_t step, T bias, int add)
+/* Depthwise: too few channels for a tile. */
+GEMM_INLINE int FN(is_thin)(const conv_call *call) { return call->c == 1 && call->o <= 2; }
+
+/* rows x cols positions of one phase, from one plane of the kernel. */
+typedef struct {
+    const T *slab, *a, *bias;
+    const int32_t *off;
+    int64_t depth, rows, cols, ld, row_ld;
+    T *y, *parts;
+    int add;
+} FN(patch);
+
+/* One output channel from one input channel: rows of positions, four vectors at a time. Its taps lie `every` apart. */
+static void FN(thin)(const FN(job) *g, const FN(patch) *w, int64_t every, T bias, const T *a, T *y)
 {
-    const int64_t down = g->axis[1].read * g->slab_row;
-    for (int64_t r = 0; r < rows; r++, y += ld) {
-        const T *b = slab + r * down;
-        for (int64_t j = 0; j < cols; j += 4 * VL) {
+    for (int64_t r = 0; r < w->rows; r++, y += w->row_ld) {
+        const T *b = w->slab + r * g->width;
+        for (int64_t j = 0; j < w->cols; j += 4 * VL) {
             VEC s0 = SPLAT(bias), s1 = s0, s2 = s0, s3 = s0;
-            for (int64_t p = 0; p < k; p++) {
-                const VEC f = SPLAT(w[p]);
-                const T *at = b + off[p] + j;
+            for (int64_t p = 0; p < w->depth; p++) {
+                const VEC f = SPLAT(a[p * every]);
+                const T *at = b + w->off[p] + j;
                 s0 += f * LOAD(at);
                 s1 += f * LOAD(at + VL);
                 s2 += f * LOAD(at + 2 * VL);
                 s3 += f * LOAD(at + 3 * VL);
             }
-            T tile[4 * VL];
-            STORE(tile, s0);
-            STORE(tile + VL, s1);
-            STORE(tile + 2 * VL, s2);
-            STORE(tile + 3 * VL, s3);
-            const int64_t n = gemm_min(cols - j, 4 * VL);
-            if (add) for (int64_t u = 0; u < n; u++) y[(j + u) * step] += tile[u];
-            else if (step == 1) memcpy(y + j, tile, n * sizeof(T));
-            else for (int64_t u = 0; u < n; u++) y[(j + u) * step] = tile[u];
+            const int64_t n = gemm_min(w->cols - j, 4 * VL);
+            T tile[4 * VL], *to = n == 4 * VL && !w->add ? y + j : tile;
+            STORE(to, s0);
+            STORE(to + VL, s1);
+            STORE(to + 2 * VL, s2);
+            STORE(to + 3 * VL, s3);
+            if (w->add) for (int64_t u = 0; u < n; u++) y[j + u] += tile[u];
+            else if (to == tile) for (int64_t u = 0; u < n; u++) y[j + u] = tile[u];
         }
     }
 }
 
-typedef struct { const T *slab, *a; const int32_t *off; int64_t depth, rows, cols, row_ld; T *y, *pair; const T *bias; int add; } FN(patch);
-
-/* All output channels of a group at rows x cols positions of one phase, from one plane of the kernel. */
+/* All output channels of a group. */
 static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
 {
-    const int64_t across = gemm_ceil(w->cols, VL), groups = w->rows * across, down = g->axis[1].read * g->slab_row;
-    const int64_t ld = g->axis[0].out * FN(plane_out)(g), step = g->axis[2].write, depth = w->depth;
+    const int64_t across = gemm_ceil(w->cols, VL), depth = w->depth, all = w->rows * w->cols;
+    const int64_t groups = g->lanes ? gemm_ceil((w->rows - 1) * g->width + w->cols, VL) : w->rows * across;
     for (int64_t i0 = 0; i0 < g->mp; i0 += g->panel_chunk)
         for (int64_t p = 0; p < groups; p += 2) {
             const T *b[2];
-            FN(goal) to = {.ld = ld, .step = step};
+            FN(goal) to = {.ld = w->ld, .add = w->add};
             T *y[2];
             for (int h = 0; h < 2; h++) {
-                const int64_t q = p + h < groups ? p + h : p, r = q / across, j = q % across * VL;
-                b[h] = w->slab + r * down + j;
-                y[h] = w->y + r * w->row_ld + j * step;
-                to.w[h] = p + h < groups ? (int)gemm_min(w->cols - j, VL) : 0;
+                const int64_t q = p + h < groups ? p + h : p;
+                if (g->lanes) {
+                    const FN(lanes) *at = g->lanes + q;
+                    b[h] = w->slab + q * VL;
+                    y[h] = w->y + at->at;
+                    to.order[h] = at;
+                    to.w[h] = (int)gemm_min(at->count, all - at->at);
+                    to.room[h] = (int)(w->add ? to.w[h] : all - at->at);
+                } else {
+                    const int64_t r = q / across, j = q % across * VL;
+                    b[h] = w->slab + r * g->width + j;
+                    y[h] = w->y + r * w->row_ld + j;
+                    to.w[h] = to.room[h] = (int)gemm_min(w->cols - j, VL);
+                }
+                if (p + h >= groups) to.w[h] = to.room[h] = 0;
             }
             int64_t k0 = 0;
             do {
                 const int64_t kk = gemm_min(depth - k0, g->k_chunk);
-                const int32_t *off = w->off + k0;
-                if (g->gather)
-                    for (int64_t k = 0; k < kk; k++) {
-                        STORE(w->pair + k * NR, LOAD(b[0] + off[k]));
-                        STORE(w->pair + k * NR + VL, LOAD(b[1] + off[k]));
-                    }
-                to.add = w->add || k0;
+                to.more = k0 > 0;
+                to.keep = k0 + kk < depth;
                 for (int64_t i = i0; i < gemm_min(i0 + g->panel_chunk, g->mp); i++) {
                     const int64_t o = gemm_start(g->rows, i);
                     const int rows = FN(job_height)(g, i);
-                    const T *a = w->a + o * depth + k0 * rows;
-                    to.bias = w->bias && !k0 ? w->bias + o : NULL;
-                    to.y[0] = y[0] + o * ld;
-                    to.y[1] = y[1] + o * ld;
-                    if (g->gather) FN(sums_packed)(rows, kk, a, w->pair, &to);
-                    else FN(sums_by_offsets)(rows, kk, a, b[0], b[1], off, &to);
+                    to.bias = w->bias ? w->bias + o : NULL;
+                    to.part = w->parts + (i - i0) * GEMM_MR * NR;
+                    to.y[0] = y[0] + o * w->ld;
+                    to.y[1] = y[1] + o * w->ld;
+                    FN(sums_by_offsets)(rows, kk, w->a + o * depth + k0 * rows, b[0], b[1], w->off + k0, &to);
                 }
                 k0 += kk;
             } while (k0 < depth);
         }
+}
+
+/* The results of phases, each [o][rows][cols], to their places between one another. */
+static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T *y)
+{
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t s = v->write, ld = g->axis[0].out * FN(plane_out)(g);
+    for (int64_t r = 0; r < h->phases; r++) {
+        const int64_t rows = gemm_min(g->row_block, conv_positions(h, r) - q0);
+        if (rows <= 0) continue;
+        const T *phase[2] = {from, from};
+        for (int64_t q = 0; q < v->phases; q++) {
+            const int64_t cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
+            if (cols <= 0) continue;
+            if (s == 2 && q == 0 && conv_positions(v, 1) - j0 > 0) {
+                /* both at once, below */
+                phase[1] = from += g->call->o * rows * cols;
+                continue;
+            }
+            for (int64_t o = 0; o < g->call->o; o++)
+                for (int64_t i = 0; i < rows; i++) {
+                    T *d = y + o * ld + ((q0 + i) * h->write + r) * v->out + j0 * s + q;
+                    const T *b = from + (o * rows + i) * cols;
+                    if (s == 2 && q == 1) {
+                        const int64_t first = gemm_min(g->col_block, conv_positions(v, 0) - j0);
+                        const T *a = phase[0] + (o * rows + i) * first;
+                        for (int64_t j = 0; j < cols; j++) {
+                            d[2 * j - 1] = a[j];
+                            d[2 * j] = b[j];
+                        }
+                        if (first > cols) d[2 * cols - 1] = a[cols];
+                    } else for (int64_t j = 0; j < cols; j++) d[j * s] = b[j];
+                }
+            from += g->call->o * rows * cols;
+        }
+    }
 }
 
 static void FN(direct_part)(void *ctx, int64_t task)
@@ -162,14 +213,13 @@ static void FN(direct_part)(void *ctx, int64_t task)
     T *y = g->y + image * call->o * d->out * FN(plane_out)(g) + z * FN(plane_out)(g);
     const int64_t most = gemm_min(g->row_block, conv_positions(h, 0) - q0);
     const int64_t top = q0 * h->read + h->low, rows = (most - 1) * h->read + h->span + 1;
-    const int64_t pair = g->gather ? g->k_chunk * NR : 0;
-    const size_t bytes = (g->slab + pair) * sizeof(T);
-    T *scratch = rt->alloc(bytes);
+    const int64_t parts = g->panel_chunk * GEMM_MR * NR;
+    const size_t bytes = (g->slab + parts + g->phased) * sizeof(T);
+    T *scratch = rt->alloc(bytes), *phased = scratch + parts, *slab = phased + g->phased;
     if (!scratch) {
         __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
         return;
     }
-    T *slab = scratch + pair;
     int add = 0;
     const int64_t r0 = z % d->write, z0 = z / d->write * d->read;
     for (int64_t t = d->first[r0]; t <= d->first[r0 + 1]; t++) {
@@ -179,36 +229,29 @@ static void FN(direct_part)(void *ctx, int64_t task)
         if (!last) FN(fill_slab)(g, x + at * FN(plane_in)(g), rows, top, j0 * v->read + v->low, slab);
         const T *a = g->panels + (group * call->kernel[0] + (last ? 0 : d->tap[t])) * g->weights;
         const int32_t *off = g->offsets;
+        T *to = phased;
         for (int64_t r = 0; r < h->phases; r++)
             for (int64_t q = 0; q < v->phases; q++) {
                 const int64_t depth = call->c * conv_taps(h, r) * conv_taps(v, q);
-                FN(patch) w = {.slab = slab, .a = a, .off = off, .depth = last ? 0 : depth, .pair = scratch, .add = add};
+                FN(patch) w = {.slab = slab, .a = a, .off = off, .depth = last ? 0 : depth, .parts = scratch, .add = add};
                 w.rows = gemm_min(g->row_block, conv_positions(h, r) - q0);
                 w.cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
-                w.row_ld = h->write * v->out;
-                w.y = y + (q0 * h->write + r) * v->out + j0 * v->write + q;
                 w.bias = g->bias && !add ? g->bias + group * call->o : NULL;
-                if (w.rows > 0 && w.cols > 0) {
-                    if (call->c > 1 || call->o > 2) FN(multiply)(g, &w);
-                    else
-                        for (int64_t o = 0; o < call->o; o++) {
-                            /* few rows make one panel */
-                            T taps[64], *f = taps;
-                            if (w.depth > 64 && !(f = rt->alloc(w.depth * sizeof(T)))) {
-                                __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
-                                continue;
-                            }
-                            for (int64_t k = 0; k < w.depth; k++) f[k] = a[k * call->o + o];
-                            FN(thin)(g, slab, f, off, w.depth, w.rows, w.cols, w.y + o * d->out * FN(plane_out)(g), w.row_ld,
-                                     v->write, w.bias ? w.bias[o] : 0, add);
-                            if (f != taps) rt->free(f, w.depth * sizeof(T));
-                        }
-                }
                 a += call->o * depth;
                 off += depth;
+                if (w.rows <= 0 || w.cols <= 0) continue;
+                w.ld = g->phased ? w.rows * w.cols : d->out * FN(plane_out)(g);
+                w.row_ld = g->phased ? w.cols : v->out;
+                w.y = g->phased ? to : y + q0 * v->out + j0;
+                to += call->o * w.rows * w.cols;
+                if (FN(is_thin)(call))
+                    for (int64_t o = 0; o < call->o; o++)
+                        FN(thin)(g, &w, call->o, w.bias ? w.bias[o] : 0, w.a + o, w.y + o * w.ld);
+                else FN(multiply)(g, &w);
             }
         add = 1;
     }
+    if (g->phased) FN(weave)(g, phased, q0, j0, y);
     rt->free(scratch, bytes);
 }
 
@@ -221,31 +264,37 @@ static void FN(direct_sizes)(FN(job) *g)
     const conv_call *call = g->call;
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
     const int64_t rows = conv_positions(h, 0), cols = conv_positions(v, 0);
-    const int64_t images = call->n * call->groups * g->axis[0].out;
+    const int64_t images = call->n * call->groups * g->axis[0].out, lanes = FN(is_thin)(call) ? 4 * VL : VL;
+    const int64_t phases = gemm_min(h->read, h->span + 1) * gemm_min(v->read, v->span + 1);
+    int64_t exact = cols + v->span / v->read, padded = gemm_ceil(cols, lanes) * lanes + v->span / v->read;
+    /* groups that run on from row to row waste what the padding adds, others the end of each row */
+    int flat = lanes == VL && rows > 1 && exact < gemm_ceil(cols, VL) * VL;
     g->row_block = rows;
     g->col_block = cols;
     for (;;) {
-        const int64_t phases = gemm_min(v->read, v->span + 1);
-        g->slab_width = g->col_block + v->span / v->read + 4 * VL;
-        g->slab_row = phases * g->slab_width;
-        g->slab_plane = ((g->row_block - 1) * h->read + h->span + 1) * g->slab_row + VL;
-        if (g->slab_plane * TBYTES % 1024 < 64) g->slab_plane += 64 / TBYTES;
-        g->slab = call->c * g->slab_plane + 4 * VL;
+        flat = flat && g->col_block == cols;
+        if (g->col_block < cols) padded = g->col_block + v->span / v->read;
+        g->width = flat ? exact : padded;
+        g->map = (g->row_block + h->span / h->read) * g->width;
+        g->channel = phases * g->map + VL;
+        if (g->channel * TBYTES % 1024 < 64) g->channel += 64 / TBYTES;
+        g->slab = call->c * g->channel + 4 * VL;
         g->row_blocks = gemm_ceil(rows, g->row_block);
         g->col_blocks = gemm_ceil(cols, g->col_block);
         const int large = g->slab > FN(SLAB), few = images * g->row_blocks * g->col_blocks < FN(TASKS);
         if (g->row_block > 1 && (large || (few && g->row_block * g->col_block * call->c * call->o > 16384)))
             g->row_block = gemm_ceil(rows, 2 * g->row_blocks);
         else if (g->col_block > 16 * VL && (large || (few && g->col_block * call->c * call->o > 16384)))
-            g->col_block = gemm_ceil(gemm_ceil(cols, 2 * g->col_blocks), VL) * VL;
+            g->col_block = gemm_ceil(gemm_ceil(cols, 2 * g->col_blocks), lanes) * lanes;
         else break;
-        if (g->row_block < 1) g->row_block = 1;
     }
+    g->row_block = gemm_ceil(rows, g->row_blocks);
+    if (!flat) g->lanes = NULL;
+    g->phased = h->phases * v->phases > 1 ? call->o * h->phases * v->phases * g->row_block * g->col_block : 0;
     const int64_t taps = gemm_ceil(call->kernel[1], h->phases) * gemm_ceil(call->kernel[2], v->phases);
     const int64_t lines = gemm_ceil(call->kernel[1], h->phases) * gemm_min(v->read, 2) * 2 * 64; /* bytes a channel touches */
     const int64_t channels = gemm_ceil(call->c, gemm_ceil(call->c, i64_max(FN(NEAR) / lines, 1)));
     g->k_chunk = channels * taps;
-    g->gather = v->read > 1 && g->mp >= 8 && cols >= 2 * VL;
     const int64_t chunks = gemm_ceil(g->mp, i64_max(FN(PANELS) / (GEMM_MR * call->c * taps), 1));
     g->panel_chunk = gemm_ceil(g->mp, chunks);
 }
@@ -253,16 +302,30 @@ static void FN(direct_sizes)(FN(job) *g)
 static void FN(direct_offsets)(FN(job) *g)
 {
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t phases = gemm_min(v->read, v->span + 1);
     int32_t *off = g->offsets;
     for (int64_t r = 0; r < h->phases; r++)
         for (int64_t q = 0; q < v->phases; q++)
             for (int64_t c = 0; c < g->call->c; c++)
                 for (int64_t y = h->first[r]; y < h->first[r + 1]; y++)
                     for (int64_t x = v->first[q]; x < v->first[q + 1]; x++) {
-                        const int64_t u = v->offset[x] - v->low;
-                        *off++ = (int32_t)(c * g->slab_plane + (h->offset[y] - h->low) * g->slab_row +
-                                           u % v->read * g->slab_width + u / v->read);
+                        const int64_t u = h->offset[y] - h->low, w = v->offset[x] - v->low;
+                        *off++ = (int32_t)(c * g->channel + (u % h->read * phases + w % v->read) * g->map +
+                                           u / h->read * g->width + w / v->read);
                     }
+    if (!g->lanes) return;
+    const int64_t cols = g->col_block;
+    int32_t at = 0;
+    for (int64_t i = 0; i < gemm_ceil(g->row_block * g->width, VL); i++) {
+        FN(lanes) *to = g->lanes + i;
+        TI order[VL] = {0};
+        to->at = at;
+        to->count = 0;
+        for (int64_t l = 0; l < VL; l++)
+            if ((i * VL + l) % g->width < cols) order[to->count++] = (TI)l;
+        memcpy(&to->order, order, sizeof order);
+        at += to->count;
+    }
 }
 
 /* ---- POINT */
@@ -302,9 +365,10 @@ static void FN(point_part)(void *ctx, int64_t task)
                 const int64_t o = gemm_start(g->rows, i), w = gemm_min(size - j * NR, NR);
                 const int rows = FN(job_height)(g, i);
                 T *at = y + o * size + j * NR;
-                const FN(goal) to = {.y = {at, at + VL}, .ld = size, .step = 1, .add = k0 > 0,
-                                     .bias = g->bias && !k0 ? g->bias + group * call->o + o : NULL,
-                                     .w = {(int)gemm_min(w, VL), (int)(w > VL ? w - VL : 0)}};
+                const int w0 = (int)gemm_min(w, VL), w1 = (int)(w - w0);
+                T tile[GEMM_MR * NR];
+                const FN(goal) to = {.y = {at, at + VL}, .ld = size, .w = {w0, w1}, .room = {w0, w1}, .part = tile, .add = k0 > 0,
+                                     .bias = g->bias && !k0 ? g->bias + group * call->o + o : NULL};
                 FN(sums_packed)(rows, kk, a + o * call->c + k0 * rows, b + (j - begin) * kk * NR, &to);
             }
     }
@@ -322,30 +386,39 @@ static size_t FN(direct)(const conv_call *call, conv_way way, const uint8_t *onl
         outputs *= call->out[a];
     }
     const int64_t area = call->kernel[1] * call->kernel[2];
-    room += call->c * area;
     g.mp = gemm_ceil(call->o, GEMM_MR);
     g.rows = gemm_even(call->o, g.mp);
     g.weights = call->o * call->c * area;
     const int64_t packed = (call->groups * call->kernel[0] * g.weights + 63) / 64 * 64;
-    const size_t bytes = packed * sizeof(T) + room * sizeof(int32_t);
-    g.panels = rt->alloc(bytes);
-    if (!g.panels) return bytes;
-    int32_t *ints = (int32_t *)(g.panels + packed);
+    int32_t *ints = rt->alloc(room * sizeof(int32_t));
+    if (!ints) return room * sizeof(int32_t);
+    int32_t *const lists = ints;
     for (int a = 0; a < CONV_AXES; a++) {
         conv_axis_fill(&g.axis[a], call, a, ints);
         ints += conv_axis_room(call, a);
     }
-    g.offsets = ints;
+    static FN(lanes) wanted; /* not NULL: to be decided */
+    g.lanes = call->transposed && g.axis[1].phases * g.axis[2].phases > 1 ? NULL : &wanted;
+    FN(direct_sizes)(&g);
+    const int64_t groups = g.lanes ? gemm_ceil(g.row_block * g.width, VL) : 0;
+    const size_t bytes = packed * sizeof(T) + groups * sizeof(FN(lanes)) + call->c * area * sizeof(int32_t);
+    g.panels = rt->alloc(bytes);
+    if (!g.panels) {
+        rt->free(lists, room * sizeof(int32_t));
+        return bytes;
+    }
+    if (g.lanes) g.lanes = (FN(lanes) *)(g.panels + packed);
+    g.offsets = (int32_t *)((FN(lanes) *)(g.panels + packed) + groups);
+    FN(direct_offsets)(&g);
     rt_tasks(FN(pack_weights), &g, call->groups * call->kernel[0] * g.mp, (double)packed);
     const double work = (double)outputs * call->o * call->c * taps * (TBYTES / 4) / 12;
     if (way == CONV_POINT) {
         g.col_blocks = gemm_ceil(gemm_ceil(g.axis[0].in * FN(plane_in)(&g), NR), FN(POINT_COLUMNS));
         rt_tasks(FN(point_part), &g, call->n * call->groups * g.col_blocks, work);
     } else {
-        FN(direct_sizes)(&g);
-        FN(direct_offsets)(&g);
         rt_tasks(FN(direct_part), &g, call->n * call->groups * g.axis[0].out * g.row_blocks * g.col_blocks, work);
     }
     rt->free(g.panels, bytes);
-    return g.failed ? (g.slab + g.k_chunk * NR) * sizeof(T) : 0;
+    rt->free(lists, room * sizeof(int32_t));
+    return g.failed ? (g.slab + g.phased) * sizeof(T) : 0;
 }

@@ -1,30 +1,47 @@
 /* The register tile of convolutions, included once an element type after gemm_kernel.h: rows are output channels, columns two
-   groups of VL neighbouring positions that need not lie side by side. */
+   groups of VL positions that need not lie side by side. */
 
-/* Where a tile goes: two groups at y, w elements each, `step` apart; rows ld apart. add: on top of what is there. */
+/* The lanes of a group that are positions, first to last; the others lie between rows. */
+typedef struct {
+    IVEC order;
+    int32_t count, at; /* how many, and how many come before this group */
+} FN(lanes);
+
+/* Where a tile goes: a group at y[h], with w[h] elements that are the lanes in order[h], or the first ones where that is NULL.
+   As many as room[h] elements may be written: those after w[h] are written again later. Rows are ld apart.
+   part: sums so far, [rows][NR], read where `more` and kept there where `keep`. add: on top of what is at y. */
 typedef struct {
     T *y[2];
-    int64_t ld, step;
-    int w[2];
+    int64_t ld;
+    const FN(lanes) *order[2];
+    int w[2], room[2];
     const T *bias; /* of the first row, or NULL */
-    int add;
+    T *part;
+    int add, more, keep;
 } FN(goal);
 
-GEMM_CALL void FN(goal_edge)(const T *tile, int rows, const FN(goal) *to)
+GEMM_CALL void FN(goal_edge)(T *tile, int rows, const FN(goal) *to)
 {
     for (int i = 0; i < rows; i++)
         for (int h = 0; h < 2; h++) {
-            T *y = to->y[h] + i * to->ld;
-            const T *t = tile + i * NR + h * VL, b = to->bias ? to->bias[i] : 0;
-            if (to->step == 1 && to->w[h] == VL) {
-                VEC x = LOAD(t);
-                if (to->add) x += LOAD(y);
-                STORE(y, x + SPLAT(b));
-            } else if (to->add) {
-                for (int j = 0; j < to->w[h]; j++) y[j * to->step] += t[j] + b;
-            } else {
-                for (int j = 0; j < to->w[h]; j++) y[j * to->step] = t[j] + b;
+            T *y = to->y[h] + i * to->ld, *t = tile + i * NR + h * VL;
+            VEC x = LOAD(t) + SPLAT(to->bias ? to->bias[i] : 0);
+            if (to->order[h]) {
+#ifdef __clang__
+                VEC from = x;
+                for (int l = 0; l < VL; l++) x[l] = from[to->order[h]->order[l]];
+#else
+                x = __builtin_shuffle(x, to->order[h]->order);
+#endif
             }
+            if (to->room[h] >= VL) {
+                if (to->add) x += LOAD(y);
+                STORE(y, x);
+                continue;
+            }
+            STORE(t, x);
+            if (to->add) for (int j = 0; j < to->w[h]; j++) y[j] += t[j];
+            else for (int j = 0; j < to->w[h]; j++) y[j] = t[j];
         }
 }
 
@@ -42,6 +59,8 @@ GEMM_INLINE void FN(sums)(const int R, const int PACKED, int64_t k, const T *a, 
     }
 #define BASE(i) const T *a##i = a + i;
 #define STEP(i) a##i += R;
+#define LAST(i, base, o) if (R > i) { x##i += LOAD(part + i * NR); z##i += LOAD(part + i * NR + VL); }
+#define SPILL(i, base, o) if (R > i) { STORE(part + i * NR, x##i); STORE(part + i * NR + VL, z##i); }
     GEMM_ROWS(DECLARE)
     GEMM_BASES(BASE)
     VEC b0, b1;
@@ -55,7 +74,11 @@ GEMM_INLINE void FN(sums)(const int R, const int PACKED, int64_t k, const T *a, 
         GEMM_ROWS(MULTIPLY)
         GEMM_BASES(STEP)
     }
-    if (to->step == 1 && to->w[0] == VL && to->w[1] == VL) {
+    T *part = to->part;
+    if (to->more) { GEMM_ROWS(LAST) }
+    if (to->keep) {
+        GEMM_ROWS(SPILL)
+    } else if (!to->order[0] && to->w[0] == VL && to->w[1] == VL) {
         const int64_t ld = to->ld;
         T *y0 = to->y[0], *y1 = to->y[1];
 #define ADD(i, base, o) if (R > i) { x##i += LOAD(y0 + i * ld); z##i += LOAD(y1 + i * ld); }
@@ -65,19 +88,18 @@ GEMM_INLINE void FN(sums)(const int R, const int PACKED, int64_t k, const T *a, 
         if (to->bias) { GEMM_ROWS(BIAS) }
         GEMM_ROWS(WRITE)
     } else {
-        T tile[GEMM_MR * NR];
-#define SPILL(i, base, o) if (R > i) { STORE(tile + i * NR, x##i); STORE(tile + i * NR + VL, z##i); }
         GEMM_ROWS(SPILL)
-        FN(goal_edge)(tile, R, to);
+        FN(goal_edge)(part, R, to);
     }
 #undef DECLARE
 #undef MULTIPLY
 #undef BASE
 #undef STEP
+#undef LAST
+#undef SPILL
 #undef ADD
 #undef BIAS
 #undef WRITE
-#undef SPILL
 }
 
 GEMM_CALL void FN(sums_by_offsets)(int rows, int64_t k, const T *a, const T *b0, const T *b1, const int32_t *off,

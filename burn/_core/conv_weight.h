@@ -16,7 +16,7 @@ static void FN(gather_columns)(const FN(job) *g, const T *slab, int64_t k, int64
     const T *from[NR];
     for (int l = 0; l < NR; l++) from[l] = slab + g->offsets[gemm_min(k + l, depth - 1)];
     for (int64_t r = 0; r < rows; r++, d += cols * NR) {
-        const int64_t down = r * g->axis[1].read * g->slab_row;
+        const int64_t down = r * g->width;
         for (int64_t j = 0; j < cols; j += VL)
             for (int h = 0; h < NR; h += VL) {
                 VEC t[VL];
