@@ -257,7 +257,7 @@ static void FN(direct_part)(void *ctx, int64_t task)
 
 /* Sizes of slabs and chunks. A slab stays in L2, the part of it that a tile reads in L1; there are enough tasks for many
    threads where the map allows. */
-enum { FN(SLAB) = 200 * 1024 / TBYTES, FN(NEAR) = 16 * 1024, FN(PANELS) = 128 * 1024 / TBYTES, FN(TASKS) = 32 };
+enum { FN(SLAB) = 256 * 1024 / TBYTES, FN(NEAR) = 16 * 1024, FN(PANELS) = 128 * 1024 / TBYTES, FN(TASKS) = 32 };
 
 static void FN(direct_sizes)(FN(job) *g)
 {
@@ -268,7 +268,7 @@ static void FN(direct_sizes)(FN(job) *g)
     const int64_t phases = gemm_min(h->read, h->span + 1) * gemm_min(v->read, v->span + 1);
     int64_t exact = cols + v->span / v->read, padded = gemm_ceil(cols, lanes) * lanes + v->span / v->read;
     /* groups that run on from row to row waste what the padding adds, others the end of each row */
-    int flat = lanes == VL && rows > 1 && exact < gemm_ceil(cols, VL) * VL;
+    int flat = lanes == VL && rows > 1 && call->c * call->kernel[1] * call->kernel[2] >= 64 && exact < gemm_ceil(cols, VL) * VL;
     g->row_block = rows;
     g->col_block = cols;
     for (;;) {
@@ -282,13 +282,12 @@ static void FN(direct_sizes)(FN(job) *g)
         g->row_blocks = gemm_ceil(rows, g->row_block);
         g->col_blocks = gemm_ceil(cols, g->col_block);
         const int large = g->slab > FN(SLAB), few = images * g->row_blocks * g->col_blocks < FN(TASKS);
-        if (g->row_block > 1 && (large || (few && g->row_block * g->col_block * call->c * call->o > 16384)))
-            g->row_block = gemm_ceil(rows, 2 * g->row_blocks);
-        else if (g->col_block > 16 * VL && (large || (few && g->col_block * call->c * call->o > 16384)))
-            g->col_block = gemm_ceil(gemm_ceil(cols, 2 * g->col_blocks), lanes) * lanes;
+        const int split = large || (few && g->row_block * g->col_block * call->c * call->o > 16384);
+        if (split && g->row_block > 1) g->row_block = gemm_min(g->row_block - 1, gemm_ceil(rows, g->row_blocks + 1));
+        else if (split && g->col_block > 16 * VL)
+            g->col_block = gemm_min(g->col_block - lanes, gemm_ceil(gemm_ceil(cols, g->col_blocks + 1), lanes) * lanes) / lanes * lanes;
         else break;
     }
-    g->row_block = gemm_ceil(rows, g->row_blocks);
     if (!flat) g->lanes = NULL;
     g->phased = h->phases * v->phases > 1 ? call->o * h->phases * v->phases * g->row_block * g->col_block : 0;
     const int64_t taps = gemm_ceil(call->kernel[1], h->phases) * gemm_ceil(call->kernel[2], v->phases);

@@ -79,7 +79,7 @@ static void conv_axis_fill(conv_axis *x, const conv_call *call, int a, int32_t *
              (depthwise) go by rows */
 typedef enum { CONV_POINT, CONV_WINOGRAD, CONV_DIRECT } conv_way;
 
-enum { CONV_WINOGRAD_MAP = 144, CONV_WINOGRAD_CHANNELS = 24 };
+enum { CONV_WINOGRAD_MAP = 49, CONV_WINOGRAD_CHANNELS = 24 };
 
 static conv_way conv_choose(const conv_call *call, int is_f32)
 {

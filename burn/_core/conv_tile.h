@@ -7,6 +7,17 @@ typedef struct {
     int32_t count, at; /* how many, and how many come before this group */
 } FN(lanes);
 
+GEMM_INLINE VEC FN(in_order)(VEC x, IVEC order)
+{
+#ifdef __clang__
+    const VEC from = x;
+    for (int l = 0; l < VL; l++) x[l] = from[order[l]];
+    return x;
+#else
+    return __builtin_shuffle(x, order);
+#endif
+}
+
 /* Where a tile goes: a group at y[h], with w[h] elements that are the lanes in order[h], or the first ones where that is NULL.
    As many as room[h] elements may be written: those after w[h] are written again later. Rows are ld apart.
    part: sums so far, [rows][NR], read where `more` and kept there where `keep`. add: on top of what is at y. */
@@ -26,14 +37,7 @@ GEMM_CALL void FN(goal_edge)(T *tile, int rows, const FN(goal) *to)
         for (int h = 0; h < 2; h++) {
             T *y = to->y[h] + i * to->ld, *t = tile + i * NR + h * VL;
             VEC x = LOAD(t) + SPLAT(to->bias ? to->bias[i] : 0);
-            if (to->order[h]) {
-#ifdef __clang__
-                VEC from = x;
-                for (int l = 0; l < VL; l++) x[l] = from[to->order[h]->order[l]];
-#else
-                x = __builtin_shuffle(x, to->order[h]->order);
-#endif
-            }
+            if (to->order[h]) x = FN(in_order)(x, to->order[h]->order);
             if (to->room[h] >= VL) {
                 if (to->add) x += LOAD(y);
                 STORE(y, x);
@@ -78,14 +82,19 @@ GEMM_INLINE void FN(sums)(const int R, const int PACKED, int64_t k, const T *a, 
     if (to->more) { GEMM_ROWS(LAST) }
     if (to->keep) {
         GEMM_ROWS(SPILL)
-    } else if (!to->order[0] && to->w[0] == VL && to->w[1] == VL) {
+    } else if (to->room[0] >= VL && to->room[1] >= VL) {
         const int64_t ld = to->ld;
         T *y0 = to->y[0], *y1 = to->y[1];
+#define ORDER(i, base, o) if (R > i) { x##i = FN(in_order)(x##i, o0); z##i = FN(in_order)(z##i, o1); }
 #define ADD(i, base, o) if (R > i) { x##i += LOAD(y0 + i * ld); z##i += LOAD(y1 + i * ld); }
 #define BIAS(i, base, o) if (R > i) { x##i += SPLAT(to->bias[i]); z##i += SPLAT(to->bias[i]); }
 #define WRITE(i, base, o) if (R > i) { STORE(y0 + i * ld, x##i); STORE(y1 + i * ld, z##i); }
-        if (to->add) { GEMM_ROWS(ADD) }
         if (to->bias) { GEMM_ROWS(BIAS) }
+        if (to->order[0]) {
+            const IVEC o0 = to->order[0]->order, o1 = to->order[1]->order;
+            GEMM_ROWS(ORDER)
+        }
+        if (to->add) { GEMM_ROWS(ADD) }
         GEMM_ROWS(WRITE)
     } else {
         GEMM_ROWS(SPILL)
@@ -97,6 +106,7 @@ GEMM_INLINE void FN(sums)(const int R, const int PACKED, int64_t k, const T *a, 
 #undef STEP
 #undef LAST
 #undef SPILL
+#undef ORDER
 #undef ADD
 #undef BIAS
 #undef WRITE
