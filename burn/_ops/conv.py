@@ -5,6 +5,7 @@ gradient of an input is the other kind of convolution of the gradient of the out
 """
 
 import math
+import os
 
 from burn._ops.matmul import matmul
 from burn._ops.movement import reshape, zeros
@@ -13,7 +14,8 @@ from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor, defi
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
 
-winograd = [True]  # whether kernels may use it: see burn.set_winograd
+# Whether kernels may use Winograd's sums: see burn.set_winograd.
+winograd = [os.environ.get("BURN_WINOGRAD", "").strip().lower() not in ("0", "false", "no", "off")]
 
 ATTRS = ("stride", "padding", "dilation", "groups")
 _plain = {

@@ -12,6 +12,7 @@ from typing import Any
 import burn.signal
 import burn.tensor
 from burn.tensor import GridIndexing, GridOptions, GridSparsity, IndexPos, PadMode, Slice, Tensor
+from burn.tensor.ops import ConvOptions, ConvTransposeOptions, DeformConvOptions, UnfoldOptions
 from tests.cases import as_tuple
 from tests.ops.checks import find
 
@@ -22,7 +23,7 @@ REMARKS = {"note"}
 PARAMETERS = {"d1": "dim1", "d2": "dim2", "start_dim": "start", "end_dim": "end"}
 
 # Classes whose fields a manifest lists one by one.
-OPTIONS = (burn.signal.StftOptions, GridOptions)
+OPTIONS = (burn.signal.StftOptions, GridOptions, UnfoldOptions, ConvOptions, ConvTransposeOptions, DeformConvOptions)
 
 # A manifest's text that the numbers were not made with: `2..0;-1` selects nothing, the numbers are those of `0..3;-2`.
 SLICES = {("negative step", "[.., 2..0;-1]"): "[.., 0..3;-2]"}

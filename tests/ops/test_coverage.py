@@ -1,10 +1,10 @@
 """Every op has cases, and every case has its op."""
 
 from burn._ops import OPS
-from tests.cases import activation, elementwise, index, linalg, matmul, movement, reduce
+from tests.cases import activation, conv, elementwise, index, linalg, matmul, movement, reduce
 from tests.ops.checks import find, op_of
 
-FAMILIES = (activation, elementwise, index, linalg, matmul, movement, reduce)
+FAMILIES = (activation, conv, elementwise, index, linalg, matmul, movement, reduce)
 NAMES = {op_of(case.name) for family in FAMILIES for case in [*family.CASES, *family.ERRORS]} - {None}
 
 

@@ -1,5 +1,6 @@
 /* The launchers of all families. */
 #pragma once
+#include "launch_conv.h"
 #include "launch_elementwise.h"
 #include "launch_index.h"
 #include "launch_matmul.h"
@@ -13,8 +14,8 @@
 typedef struct { const char *name; const cuda_launcher *launchers; } cuda_family;
 
 static const cuda_family cuda_families[] = {
-    {"elementwise", elementwise_launchers}, {"index", index_launchers},   {"matmul", matmul_launchers},
-    {"movement", movement_launchers},       {"random", random_launchers}, {"reduce", reduce_launchers},
-    {"scan", scan_launchers},               {"softmax", softmax_launchers},
-    {"sort", sort_launchers},               {NULL, NULL},
+    {"conv", conv_launchers},     {"elementwise", elementwise_launchers}, {"index", index_launchers},
+    {"matmul", matmul_launchers}, {"movement", movement_launchers},       {"random", random_launchers},
+    {"reduce", reduce_launchers}, {"scan", scan_launchers},               {"softmax", softmax_launchers},
+    {"sort", sort_launchers},     {NULL, NULL},
 };

@@ -4,6 +4,7 @@ Attributes: stride, padding before and dilation of each axis, groups, and whethe
 """
 
 import itertools
+import math
 
 import numpy as np
 
@@ -32,6 +33,11 @@ def grouped(x, groups):
     return wide(x).reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
 
 
+def spots(x):
+    """[batch, group, channel, position]."""
+    return x.reshape(*x.shape[:3], math.prod(x.shape[3:]))
+
+
 def finish(out, result, bias):
     """Writes a result, with the bias where there is one."""
     result = result.reshape(out.shape)
@@ -50,7 +56,7 @@ def conv(outs, ins, ints, floats):
     result = np.zeros((out.shape[0], groups, w.shape[1], *out.shape[2:]))
     for tap in itertools.product(*map(range, weight.shape[2:])):
         here, there = meeting(tap, out.shape[2:], x.shape[3:], *geometry)
-        result[here] += np.einsum("ngc...,goc->ngo...", x[there], w[(..., *tap)])
+        result[here] += np.einsum("ngc...,goc->ngo...", x[there], w[(..., *tap)], optimize=True)
     finish(out, result, bias)
 
 
@@ -64,7 +70,7 @@ def conv_transpose(outs, ins, ints, floats):
     result = np.zeros((out.shape[0], groups, w.shape[2], *out.shape[2:]))
     for tap in itertools.product(*map(range, weight.shape[2:])):
         here, there = meeting(tap, x.shape[3:], out.shape[2:], *geometry)
-        result[there] += np.einsum("ngc...,gco->ngo...", x[here], w[(..., *tap)])
+        result[there] += np.einsum("ngc...,gco->ngo...", x[here], w[(..., *tap)], optimize=True)
     finish(out, result, bias)
 
 
@@ -76,7 +82,7 @@ def conv_weight_bwd(outs, ins, ints, floats):
     result = np.zeros((groups, grad.shape[2], x.shape[2], *out.shape[2:]))
     for tap in itertools.product(*map(range, out.shape[2:])):
         here, there = meeting(tap, grad.shape[3:], x.shape[3:], *geometry)
-        result[(..., *tap)] = np.einsum("ngc...,ngo...->goc", x[there], grad[here])
+        result[(..., *tap)] = np.einsum("ngcp,ngop->goc", spots(x[there]), spots(grad[here]), optimize=True)
     out[...] = result.reshape(out.shape)
 
 
