@@ -18,17 +18,13 @@ from burn.errors import ShapeError
 winograd = [os.environ.get("BURN_WINOGRAD", "").strip().lower() not in ("0", "false", "no", "off")]
 
 ATTRS = ("stride", "padding", "dilation", "groups")
-_plain = {
-    axes: define(f"conv{axes}d", "conv", kernel="conv", kinds=FLOAT, n_in=3, attrs=ATTRS) for axes in (1, 2, 3)
-}
+_plain = {axes: define(f"conv{axes}d", "conv", kernel="conv", kinds=FLOAT, n_in=3, attrs=ATTRS) for axes in (1, 2, 3)}
 _transposed = {
     axes: define(f"conv_transpose{axes}d", "conv", kernel="conv_transpose", kinds=FLOAT, n_in=3, attrs=ATTRS)
     for axes in (1, 2, 3)
 }
 _input_bwd = define("conv_input_bwd", "conv", kernel="conv_transpose", kinds=FLOAT, n_in=2, cuts_graph=True)
-_transposed_input_bwd = define(
-    "conv_transpose_input_bwd", "conv", kernel="conv", kinds=FLOAT, n_in=2, cuts_graph=True
-)
+_transposed_input_bwd = define("conv_transpose_input_bwd", "conv", kernel="conv", kinds=FLOAT, n_in=2, cuts_graph=True)
 _weight_bwd = define("conv_weight_bwd", "conv", kinds=FLOAT, n_in=2, cuts_graph=True)
 
 COLUMNS = ("stride", "padding", "dilation", "kernel_size")
@@ -69,9 +65,7 @@ def _axes(op, options, axes):
 def sizes(op, dims, kernel, stride, padding, dilation, what="x"):
     """Output sizes of windows of a kernel that step over axes padded by pairs; each window must fit."""
     out = []
-    for axis, (size, k, s, (before, after), d) in enumerate(
-        zip(dims, kernel, stride, padding, dilation, strict=True)
-    ):
+    for axis, (size, k, s, (before, after), d) in enumerate(zip(dims, kernel, stride, padding, dilation, strict=True)):
         room, extent = size + before + after, d * (k - 1) + 1
         if room < extent:
             raise ShapeError(
@@ -264,8 +258,8 @@ def deform_conv2d(x, offset, weight, mask, bias, options):
     c_out, per_group, *kernel = weight._dims
     if channels != per_group * groups or c_out % groups:
         raise ShapeError(
-            f"[{op}] 'x' must have {per_group * groups} channels for a weight of shape {weight.dims()} and {groups} groups, which "
-            f"must divide its output channels, got {channels}"
+            f"[{op}] 'x' must have {per_group * groups} channels for a weight of shape {weight.dims()} and {groups} groups, "
+            f"which must divide its output channels, got {channels}"
         )
     if channels % parts:
         raise ShapeError(f"[{op}] 'x' must have channels divisible by {parts} offset groups, got {channels}")

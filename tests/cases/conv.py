@@ -117,8 +117,8 @@ def conv(name, x, weight, stride, padding, dilation, groups, bias=True):
     o = ConvOptions([stride] * axes if isinstance(stride, int) else stride, padding, dilation, groups)
     args = (Arg(x), Arg(weight), *([Arg((weight[0],))] if bias else []))
     function = getattr(module, f"conv{axes}d")
-    return Case(f"conv{axes}d({name})", lambda x, w, b=None: function(x, w, b, o), lambda x, w, b=None: convolved(x, w, b, o), args,
-                slack=4.0)  # fmt: skip
+    return Case(f"conv{axes}d({name})", lambda x, w, b=None: function(x, w, b, o),
+                lambda x, w, b=None: convolved(x, w, b, o), args, slack=4.0)  # fmt: skip
 
 
 def transposed(name, x, weight, stride, padding, padding_out, dilation, groups, bias=True):

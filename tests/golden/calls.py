@@ -89,6 +89,8 @@ def bound(function: Callable, inputs: dict, args: dict, device: Any, op: str) ->
             args[name], tensors = list(tensors.values()), {}
     found = {name: tensors.pop(name) for name in parameters if name in tensors}
     found |= {name: args.pop(name) for name in parameters if name in args}
+    if "bias" in parameters and "bias" not in found and "weight" in found:
+        found["bias"] = None
     rest = list(tensors.values())
     plain = [p for p in parameters.values() if p.kind is not p.VAR_POSITIONAL and p.name not in found]
     for p in [p for p in plain if p.default is p.empty] + [p for p in plain if p.default is not p.empty]:

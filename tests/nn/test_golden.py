@@ -8,10 +8,22 @@ import pytest
 from burn import Device, Tensor
 from burn.config import config_to_json
 from burn.nn import EmbeddingConfig, LayerNormConfig, LinearConfig
+from burn.nn.conv import (
+    Conv1dConfig,
+    Conv2dConfig,
+    Conv3dConfig,
+    ConvTranspose2dConfig,
+    ConvTranspose3dConfig,
+    DeformConv2dConfig,
+)
 from burn.nn.loss import CrossEntropyLossConfig, MseLoss, Reduction
 from tests.golden import FOLDER, cases, tensors
 
-CONFIGS = {"Linear": LinearConfig, "Embedding": EmbeddingConfig, "LayerNorm": LayerNormConfig}
+CONFIGS = {
+    "Linear": LinearConfig, "Embedding": EmbeddingConfig, "LayerNorm": LayerNormConfig, "Conv1d": Conv1dConfig,
+    "Conv2d": Conv2dConfig, "Conv3d": Conv3dConfig, "ConvTranspose2d": ConvTranspose2dConfig,
+    "ConvTranspose3d": ConvTranspose3dConfig, "DeformConv2d": DeformConv2dConfig,
+}  # fmt: skip
 LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
 LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss")]
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}

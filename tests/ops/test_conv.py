@@ -101,7 +101,11 @@ def test_large_transposed(stride, dtype, cpu):
         return module.conv_transpose2d(x, w, b, options)
 
     have = value_and_gradients(call, arrays, cpu)
-    near(have, value_and_gradients(call, [a.astype(F64) for a in arrays], Device.ndarray()), 2e-5 if dtype == F32 else 1e-13)
+    near(
+        have,
+        value_and_gradients(call, [a.astype(F64) for a in arrays], Device.ndarray()),
+        2e-5 if dtype == F32 else 1e-13,
+    )
 
 
 @pytest.mark.parametrize("name", LARGE)
