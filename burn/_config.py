@@ -32,7 +32,7 @@ def set_winograd(on):
     Raises:
         ArgumentTypeError: neither True nor False.
 
-    >>> burn.set_winograd(burn.set_winograd(False))
+    >>> set_winograd(set_winograd(False))
     False
     """
     from burn._ops import conv

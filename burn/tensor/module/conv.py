@@ -38,6 +38,7 @@ def conv1d(x, weight, bias, options):
     Raises:
         ShapeError: sizes that do not fit, or a kernel larger than the padded input.
 
+    >>> from burn.tensor import Tensor
     >>> conv1d(Tensor([[[1.0, 2.0, 4.0]]]), Tensor([[[1.0, -1.0]]]), None, ConvOptions([1], [0], [1], 1)).tolist()
     [[[-1.0, -2.0]]]
     """
@@ -59,6 +60,7 @@ def conv2d(x, weight, bias, options):
     Raises:
         ShapeError: sizes that do not fit, or a kernel larger than the padded input.
 
+    >>> from burn.tensor import Tensor
     >>> x, weight = Tensor.ones([1, 2, 3, 3]), Tensor.ones([1, 2, 2, 2])
     >>> conv2d(x, weight, None, ConvOptions([2, 2], [1, 1], [1, 1], 1)).tolist()
     [[[[2.0, 4.0], [4.0, 8.0]]]]
@@ -81,6 +83,7 @@ def conv3d(x, weight, bias, options):
     Raises:
         ShapeError: sizes that do not fit, or a kernel larger than the padded input.
 
+    >>> from burn.tensor import Tensor
     >>> x, weight = Tensor.ones([1, 1, 2, 2, 2]), Tensor.ones([1, 1, 2, 2, 2])
     >>> conv3d(x, weight, Tensor([1.0]), ConvOptions([1] * 3, [0] * 3, [1] * 3, 1)).tolist()
     [[[[[9.0]]]]]
@@ -103,6 +106,7 @@ def conv_transpose1d(x, weight, bias, options):
     Raises:
         ShapeError: sizes that do not fit, or an output without elements.
 
+    >>> from burn.tensor import Tensor
     >>> options = ConvTransposeOptions([2], [0], [0], [1], 1)
     >>> conv_transpose1d(Tensor([[[4.0, -1.0]]]), Tensor([[[1.0, 2.0]]]), None, options).tolist()
     [[[4.0, 8.0, -1.0, -2.0]]]
@@ -125,6 +129,7 @@ def conv_transpose2d(x, weight, bias, options):
     Raises:
         ShapeError: sizes that do not fit, or an output without elements.
 
+    >>> from burn.tensor import Tensor
     >>> options = ConvTransposeOptions([1, 1], [0, 0], [0, 0], [1, 1], 1)
     >>> conv_transpose2d(Tensor.ones([1, 1, 2, 2]), Tensor.ones([1, 1, 2, 2]), None, options).tolist()
     [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
@@ -147,6 +152,7 @@ def conv_transpose3d(x, weight, bias, options):
     Raises:
         ShapeError: sizes that do not fit, or an output without elements.
 
+    >>> from burn.tensor import Tensor
     >>> options = ConvTransposeOptions([2] * 3, [0] * 3, [0] * 3, [1] * 3, 1)
     >>> conv_transpose3d(Tensor.ones([1, 1, 1, 1, 2]), Tensor.ones([1, 1, 1, 1, 1]), None, options).tolist()
     [[[[[1.0, 0.0, 1.0]]]]]
@@ -174,6 +180,7 @@ def deform_conv2d(x, offset, weight, mask, bias, options):
     Raises:
         ShapeError: sizes that do not fit.
 
+    >>> from burn.tensor import Tensor
     >>> x, weight = Tensor([[[[1.0, 2.0, 4.0]]]]), Tensor.ones([1, 1, 1, 1])
     >>> offset = Tensor([[[[0.0, 0.0, 0.0]], [[0.5, 0.5, 0.5]]]])
     >>> deform_conv2d(x, offset, weight, None, None, DeformConvOptions([1, 1], [0, 0], [1, 1], 1, 1)).tolist()
@@ -197,6 +204,7 @@ def conv2d_weight_backward(x, weight, output_grad, options):
     Raises:
         ShapeError: sizes that do not fit.
 
+    >>> from burn.tensor import Tensor
     >>> x, g = Tensor([[[[1.0, 2.0]]]]), Tensor([[[[3.0, 5.0]]]])
     >>> conv2d_weight_backward(x, Tensor.ones([1, 1, 1, 1]), g, ConvOptions([1, 1], [0, 0], [1, 1], 1)).tolist()
     [[[[13.0]]]]
@@ -219,6 +227,7 @@ def unfold4d(x, kernel_size, options):
     Raises:
         ShapeError: a rank other than 4, or blocks larger than the padded image.
 
+    >>> from burn.tensor import Tensor
     >>> unfold4d(Tensor([[[[1.0, 2.0, 4.0]]]]), [1, 2], UnfoldOptions([1, 1], [0, 0], [1, 1])).tolist()
     [[[1.0, 2.0], [2.0, 4.0]]]
     """
@@ -241,6 +250,7 @@ def fold4d(x, output_size, kernel_size, options):
     Raises:
         ShapeError: a rank other than 3, or channels or blocks that do not fit.
 
+    >>> from burn.tensor import Tensor
     >>> fold4d(Tensor([[[1.0, 2.0], [2.0, 4.0]]]), [1, 3], [1, 2], UnfoldOptions([1, 1], [0, 0], [1, 1])).tolist()
     [[[[1.0, 4.0, 4.0]]]]
     """
