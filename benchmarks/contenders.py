@@ -39,6 +39,7 @@ class Burn:
             "activation": importlib.import_module("burn.tensor.activation"),
             "normal": burn.tensor.Distribution.Normal(0.0, 1.0),
             "module": importlib.import_module("burn.tensor.module"),
+            "ops": importlib.import_module("burn.tensor.ops"),
             "signal": importlib.import_module("burn.signal"),
             "PadMode": burn.tensor.PadMode,
             "f64": burn.DType.F64,

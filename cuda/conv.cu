@@ -1,6 +1,7 @@
 // Convolutions, their gradients, blocks of images as columns, and the samples of deformable convolutions.
 // The convolutions are products without a matrix of columns in memory: a block makes a tile of output channels and positions
-// and finds each element of the input that it needs from the geometry. A transposed one looks for the inputs that reach an output.
+// and finds each element of the input that it needs from the geometry. A transposed one looks for the inputs that reach an
+// output.
 #include "common.cuh"
 
 OP(conv, FLOAT)

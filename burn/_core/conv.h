@@ -147,7 +147,8 @@ static int conv_weight(const burn_buf *out, const burn_buf *x, const burn_buf *g
     return conv_close(out, x, a, &b, wanted);
 }
 
-/* ---- columns: the attributes are stride, padding, dilation, kernel, map, grid of blocks (two each), channels, groups of offsets */
+/* ---- columns: the attributes are stride, padding, dilation, kernel, map, grid of blocks (two each), channels, groups of
+   offsets */
 typedef enum { CONV_UNFOLD, CONV_FOLD, CONV_DEFORM, CONV_DEFORM_X, CONV_DEFORM_OFFSET } conv_kind;
 
 #define CONV_COLUMNS(type, FN) \

@@ -7,8 +7,14 @@ typedef struct {
     conv_columns d;
 } FN(columns);
 
-GEMM_INLINE int64_t FN(tap_y)(const conv_columns *d, int64_t i, int64_t y) { return y * d->stride[0] + i * d->dilation[0] - d->pad[0]; }
-GEMM_INLINE int64_t FN(tap_x)(const conv_columns *d, int64_t j, int64_t x) { return x * d->stride[1] + j * d->dilation[1] - d->pad[1]; }
+GEMM_INLINE int64_t FN(tap_y)(const conv_columns *d, int64_t i, int64_t y)
+{
+    return y * d->stride[0] + i * d->dilation[0] - d->pad[0];
+}
+GEMM_INLINE int64_t FN(tap_x)(const conv_columns *d, int64_t j, int64_t x)
+{
+    return x * d->stride[1] + j * d->dilation[1] - d->pad[1];
+}
 
 /* [image, channel, tap, y, x] from [image, channel, h, w] */
 static void FN(unfold_part)(void *ctx, int64_t task)
@@ -22,7 +28,8 @@ static void FN(unfold_part)(void *ctx, int64_t task)
             for (int64_t y = 0; y < d->out[0]; y++, out += d->out[1]) {
                 const int64_t h = FN(tap_y)(d, i, y), w0 = FN(tap_x)(d, j, 0), s = d->stride[1];
                 const int64_t a = w0 < 0 ? gemm_min((-w0 + s - 1) / s, d->out[1]) : 0;
-                const int64_t b = h < 0 || h >= d->in[0] || w0 >= d->in[1] ? a : i64_max(gemm_min((d->in[1] - 1 - w0) / s + 1, d->out[1]), a);
+                const int outside = h < 0 || h >= d->in[0] || w0 >= d->in[1];
+                const int64_t b = outside ? a : i64_max(gemm_min((d->in[1] - 1 - w0) / s + 1, d->out[1]), a);
                 const T *src = x + h * d->in[1] + w0;
                 memset(out, 0, a * sizeof(T));
                 if (s == 1 && b > a) memcpy(out + a, src + a, (b - a) * sizeof(T));

@@ -197,7 +197,10 @@ static void wino_outputs(void *ctx, int64_t task)
             STORE(flags, wrong);
             const int lanes = n - half * VL < VL ? n - half * VL : VL;
             for (int l = 0; l < lanes; l++)
-                if (flags[l] != flags[l]) __atomic_store_n(&g->bad[image[half * VL + l] * call->groups + g->group], 1, __ATOMIC_RELAXED);
+                if (flags[l] != flags[l]) {
+                    const int64_t at = image[half * VL + l] * call->groups + g->group;
+                    __atomic_store_n(&g->bad[at], 1, __ATOMIC_RELAXED);
+                }
             for (int r = 0; r < WINO_OUT; r += ROWS) {
                 VEC t[VL];
                 GEMM_PRAGMA(GCC unroll 16)
