@@ -548,10 +548,46 @@ SIGNAL = [
     ),
 ]
 
+
+def conv(name, shape, weight, ratio, stride=1, padding=1, groups="1", tracked=False):
+    """A row of conv2d with bias; the gradients of all inputs too where tracked. `groups` is an expression."""
+    n, _, h, w = shape
+    out = [(size + 2 * padding - k) // stride + 1 for size, k in zip((h, w), weight[2:], strict=True)]
+    options = f"ops.ConvOptions([{stride}] * 2, [{padding}] * 2, [1, 1], {groups})"
+    burn = f"module.conv2d(a, b, c, {options})"
+    torch = f"F.conv2d(a, b, c, {stride}, {padding}, 1, {groups})"
+    end = ".sum().backward()" if tracked else ""
+    args = tuple(Arg(s, tracked=tracked) for s in (shape, weight, weight[:1]))
+    flops = 2 * n * out[0] * out[1] * int(np.prod(weight)) * (3 if tracked else 1)
+    return Case(f"conv2d {name}", "conv", args, burn + end, torch + end, ratio=ratio, flops=flops)
+
+
+CONV = [
+    conv("3x3 8x64x56", (8, 64, 56, 56), (64, 64, 3, 3), (1.4, 2.0)),
+    conv("3x3 8x128x28", (8, 128, 28, 28), (128, 128, 3, 3), (1.4, 2.0)),
+    conv("3x3 8x256x14", (8, 256, 14, 14), (256, 256, 3, 3), (1.4, 1.4)),
+    conv("3x3 stride 2 8x64x56", (8, 64, 56, 56), (128, 64, 3, 3), (0.95, 0.9), stride=2),
+    conv("7x7 stride 2 1x3x224", (1, 3, 224, 224), (64, 3, 7, 7), (0.95, 0.9), stride=2, padding=3),
+    conv("1x1 8x64x56", (8, 64, 56, 56), (256, 64, 1, 1), (1.15, 1.3), padding=0),
+    conv("3x3 64x1x28", (64, 1, 28, 28), (8, 1, 3, 3), (1.15, 3.0), padding=0),
+    conv("depthwise 8x128x56", (8, 128, 56, 56), (128, 1, 3, 3), (1.15, 2.0), groups="a.shape[1]"),
+    conv("3x3 8x64x56, gradients", (8, 64, 56, 56), (64, 64, 3, 3), (1.3, 1.6), tracked=True),
+    Case(
+        "conv_transpose2d 3x3 stride 2 8x64x28",
+        "conv",
+        (Arg((8, 64, 28, 28)), Arg((64, 32, 3, 3)), Arg((32,))),
+        "module.conv_transpose2d(a, b, c, ops.ConvTransposeOptions([2, 2], [1, 1], [1, 1], [1, 1], 1))",
+        "F.conv_transpose2d(a, b, c, 2, 1, 1)",
+        ratio=(1.15, 1.3),
+        flops=2 * 8 * 28 * 28 * 64 * 32 * 9,
+    ),
+]
+
 CASES = [
     case
     for rows in (
-        SMALL_OPS, ELEMENTWISE, REDUCE, NORM, ATTENTION, SORT, MATMUL, MOVEMENT, RANDOM, SIGNAL, POOL, INTERPOLATE, TRAINING,
+        SMALL_OPS, ELEMENTWISE, REDUCE, NORM, ATTENTION, SORT, MATMUL, MOVEMENT, RANDOM, SIGNAL, POOL, INTERPOLATE, CONV,
+        TRAINING,
     )
     for case in rows
 ]  # fmt: skip

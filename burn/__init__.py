@@ -23,6 +23,7 @@ except ImportError as _error:
 
 from burn._config import get_num_threads as get_num_threads
 from burn._config import set_num_threads as set_num_threads
+from burn._config import set_winograd as set_winograd
 from burn._config import show_config as show_config
 from burn.tensor import Bool as Bool
 from burn.tensor import Device as Device

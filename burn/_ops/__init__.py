@@ -6,6 +6,7 @@ Importing this package registers every op with the core.
 from burn._core import core
 from burn._ops import (
     attention,
+    conv,
     elementwise,
     index,
     interpolate,
@@ -28,6 +29,7 @@ core.set_sum_to_shape(reduce.sum_to_shape)
 __all__ = [
     "OPS",
     "attention",
+    "conv",
     "elementwise",
     "index",
     "interpolate",

@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import activation, attention, cache, interpolate, loss, norm, pool, transformer
+    from . import activation, attention, cache, conv, interpolate, loss, norm, pool, transformer
     from .activation import Gelu, Relu, Sigmoid, Tanh
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         RmsNormConfig,
     )
     from .padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
+    from .unfold import Fold4d, Fold4dConfig, Unfold4d, Unfold4dConfig
 
 _PLACES = {
     "activation": ("Gelu", "Relu", "Sigmoid", "Tanh"),
@@ -52,10 +53,11 @@ _PLACES = {
         "RmsNormConfig",
     ),
     "padding": ("PaddingConfig1d", "PaddingConfig2d", "PaddingConfig3d"),
+    "unfold": ("Fold4d", "Fold4dConfig", "Unfold4d", "Unfold4dConfig"),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
-_MODULES = ("activation", "attention", "cache", "interpolate", "loss", "norm", "pool", "transformer")
+_MODULES = ("activation", "attention", "cache", "conv", "interpolate", "loss", "norm", "pool", "transformer")
 
 __all__ = [
     "BatchNorm",
@@ -64,6 +66,8 @@ __all__ = [
     "DropoutConfig",
     "Embedding",
     "EmbeddingConfig",
+    "Fold4d",
+    "Fold4dConfig",
     "Gelu",
     "GroupNorm",
     "GroupNormConfig",
@@ -86,9 +90,12 @@ __all__ = [
     "RmsNormConfig",
     "Sigmoid",
     "Tanh",
+    "Unfold4d",
+    "Unfold4dConfig",
     "activation",
     "attention",
     "cache",
+    "conv",
     "interpolate",
     "loss",
     "norm",

@@ -17,11 +17,15 @@ from burn.tensor import GridIndexing, GridOptions, GridSparsity, IndexPos, PadMo
 from burn.tensor.ops import (
     AttentionModuleOptions,
     AvgPoolOptions,
+    ConvOptions,
+    ConvTransposeOptions,
+    DeformConvOptions,
     GridSampleOptions,
     GridSamplePaddingMode,
     InterpolateMode,
     InterpolateOptions,
     MaxPoolOptions,
+    UnfoldOptions,
 )
 from tests.cases import as_tuple
 from tests.ops.checks import find
@@ -35,7 +39,7 @@ PARAMETERS = {"d1": "dim1", "d2": "dim2", "start_dim": "start", "end_dim": "end"
 # Classes whose fields a manifest lists one by one.
 OPTIONS = (
     burn.signal.StftOptions, GridOptions, AttentionModuleOptions, MaxPoolOptions, AvgPoolOptions, InterpolateOptions,
-    GridSampleOptions,
+    GridSampleOptions, UnfoldOptions, ConvOptions, ConvTransposeOptions, DeformConvOptions,
 )  # fmt: skip
 
 # Inputs of which a manifest says whether they are there.
@@ -107,6 +111,8 @@ def bound(function: Callable, inputs: dict, args: dict, device: Any, op: str) ->
             args[name], tensors = list(tensors.values()), {}
     found = {name: tensors.pop(name) for name in parameters if name in tensors}
     found |= {name: args.pop(name) for name in parameters if name in args}
+    if "bias" in parameters and "bias" not in found and "weight" in found:
+        found["bias"] = None
     rest = list(tensors.values())
     plain = [p for p in parameters.values() if p.kind is not p.VAR_POSITIONAL and p.name not in found]
     for p in [p for p in plain if p.default is p.empty] + [p for p in plain if p.default is not p.empty]:

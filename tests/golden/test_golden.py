@@ -13,7 +13,7 @@ from tests.golden.known import WITHOUT_SIGN, Facts, corrected, distance_of
 # Families, with the number of cases that the manifests of the folder in the repository hold.
 COUNTS = {
     "elementwise": 243, "activation": 127, "reduce": 153, "movement": 42, "index": 13, "matmul": 12, "edge": 39, "linalg": 17,
-    "norm": 8, "signal": 10, "pool": 31, "interpolate": 49,
+    "norm": 8, "signal": 10, "pool": 31, "interpolate": 49, "conv": 26,
 }  # fmt: skip
 
 # Relative distance from Burn's number: half precision may end one unit apart.
@@ -21,7 +21,7 @@ TOLERANCE = {"F64": 1e-11, "F32": 3e-6, "F16": 2e-3, "BF16": 1.6e-2}
 OF_SIZE = {8: "F64", 4: "F32"}
 
 # Families that add up many numbers: there the distance is relative to the largest of the result.
-SUMMING = {"reduce", "matmul", "edge", "linalg", "signal", "norm"}
+SUMMING = {"reduce", "matmul", "edge", "linalg", "signal", "norm", "conv"}
 
 
 def pytest_generate_tests(metafunc):

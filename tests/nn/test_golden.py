@@ -17,6 +17,7 @@ PLACES = {
     nn: "Linear Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
     nn.attention: "MultiHeadAttention",
     nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
+    nn.conv: "Conv1d Conv2d Conv3d ConvTranspose2d ConvTranspose3d DeformConv2d",
     nn.pool: "AvgPool2d MaxPool2d",
     nn.interpolate: "Interpolate1d Interpolate2d",
 }

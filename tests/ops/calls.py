@@ -14,14 +14,42 @@ import burn.signal
 import burn.tensor
 from burn import Device, Distribution, Tensor
 from burn.tensor import activation, grid, loss, module
-from tests.cases import BOOL, F32, I32, attention, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce
+from tests.cases import (
+    BOOL,
+    F32,
+    I32,
+    attention,
+    conv,
+    elementwise,
+    index,
+    interpolate,
+    linalg,
+    matmul,
+    movement,
+    norm,
+    pool,
+    reduce,
+)
 from tests.cases import activation as activations
 from tests.cases.tensors import array, tensor
 
 PLACES = (Tensor, activation, grid, loss, module, burn.linalg, burn.signal, burn.tensor)
 CASES = [
     case
-    for f in (activations, attention, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce)
+    for f in (
+        activations,
+        attention,
+        conv,
+        elementwise,
+        index,
+        interpolate,
+        linalg,
+        matmul,
+        movement,
+        norm,
+        pool,
+        reduce,
+    )
     for case in f.CASES
 ]
 DEVICE = object()  # stands for the device of a test

@@ -1,10 +1,23 @@
 """Every op has cases, and every case has its op."""
 
 from burn._ops import OPS
-from tests.cases import activation, attention, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce
+from tests.cases import (
+    activation,
+    attention,
+    conv,
+    elementwise,
+    index,
+    interpolate,
+    linalg,
+    matmul,
+    movement,
+    norm,
+    pool,
+    reduce,
+)
 from tests.ops.checks import find, op_of
 
-FAMILIES = (activation, attention, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce)
+FAMILIES = (activation, attention, conv, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce)
 NAMES = {op_of(case.name) for family in FAMILIES for case in [*family.CASES, *family.ERRORS]} - {None}
 
 

@@ -1,6 +1,7 @@
 /* The launchers of all families. */
 #pragma once
 #include "launch_attention.h"
+#include "launch_conv.h"
 #include "launch_elementwise.h"
 #include "launch_index.h"
 #include "launch_interpolate.h"
@@ -22,5 +23,6 @@ static const cuda_family cuda_families[] = {
     {"scan", scan_launchers},               {"softmax", softmax_launchers},
     {"sort", sort_launchers},               {"norm", norm_launchers},
     {"attention", attention_launchers},     {"pool", pool_launchers},
-    {"interpolate", interpolate_launchers}, {NULL, NULL},
+    {"interpolate", interpolate_launchers}, {"conv", conv_launchers},
+    {NULL, NULL},
 };

@@ -8,6 +8,7 @@ as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and 
 # Each family fills KERNELS when it is imported.
 from burn.backend.ndarray import (  # noqa: F401
     attention,
+    conv,
     elementwise,
     index,
     interpolate,

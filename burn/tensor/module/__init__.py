@@ -2,6 +2,18 @@
 
 from burn.tensor._calls import teach_functions
 from burn.tensor.module.attention import attention
+from burn.tensor.module.conv import (
+    conv1d,
+    conv2d,
+    conv2d_weight_backward,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    deform_conv2d,
+    fold4d,
+    unfold4d,
+)
 from burn.tensor.module.interpolate import interpolate
 from burn.tensor.module.linear import embedding, linear
 from burn.tensor.module.norm import BatchNormTrainOutput, batch_norm, batch_norm_train, layer_norm
@@ -30,7 +42,16 @@ __all__ = [
     "avg_pool2d_backward",
     "batch_norm",
     "batch_norm_train",
+    "conv1d",
+    "conv2d",
+    "conv2d_weight_backward",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "deform_conv2d",
     "embedding",
+    "fold4d",
     "interpolate",
     "layer_norm",
     "linear",
@@ -39,6 +60,7 @@ __all__ = [
     "max_pool2d",
     "max_pool2d_with_indices",
     "max_pool2d_with_indices_backward",
+    "unfold4d",
 ]
 
 teach_functions(globals())

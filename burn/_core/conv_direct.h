@@ -1,0 +1,423 @@
+/* DIRECT and POINT, included once an element type. Weights are packed once into panels of output channels; a task copies
+   the rows that it needs, padded and with columns split by the stride, into a slab that fits L2, and reads that through a
+   table of offsets. Depth is the outermost sum: one plane of the kernel after the other. */
+
+typedef struct {
+    const conv_call *call;
+    conv_axis axis[CONV_AXES];
+    const T *x, *w, *bias;
+    T *y;
+    T *panels;                              /* [group][kernel depth][phase][panel][c, tap][rows of the panel] */
+    int32_t *offsets;                       /* [phase][c, tap] in the slab */
+    FN(lanes) *lanes;                       /* by group of positions; NULL where groups do not cross the ends of rows */
+    gemm_split rows;
+    int64_t mp, weights;                    /* panels; elements of one kernel plane of a group */
+    int64_t row_block, col_block, row_blocks, col_blocks;
+    int64_t width, map, channel, slab;      /* a slab: a row, a phase of a channel, a channel, all of it */
+    int64_t phased;                         /* elements of a result of all phases, before they are woven; 0 for one phase */
+    int64_t k_chunk, panel_chunk;
+    const uint8_t *only;                    /* NULL, or for each image and group whether to compute it */
+    int failed;
+} FN(job);
+
+GEMM_INLINE int FN(job_height)(const FN(job) *g, int64_t i) { return (int)(g->rows.each + (i < g->rows.more)); }
+GEMM_INLINE int64_t FN(plane_in)(const FN(job) *g) { return g->axis[1].in * g->axis[2].in; }
+GEMM_INLINE int64_t FN(plane_out)(const FN(job) *g) { return g->axis[1].out * g->axis[2].out; }
+
+/* Panel i of phase (r, q) of plane d of the kernel of a group: task numbers count (group, d, panel). */
+static void FN(pack_weights)(void *ctx, int64_t task)
+{
+    const FN(job) *g = ctx;
+    const conv_call *call = g->call;
+    const int64_t i = task % g->mp, d = task / g->mp % call->kernel[0], group = task / g->mp / call->kernel[0];
+    const int64_t i0 = gemm_start(g->rows, i), area = call->kernel[1] * call->kernel[2];
+    const int rows = FN(job_height)(g, i);
+    const T *w = g->w + group * call->w_g + i0 * call->w_o + d * area;
+    T *out = g->panels + (group * call->kernel[0] + d) * g->weights;
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    for (int64_t r = 0; r < h->phases; r++)
+        for (int64_t q = 0; q < v->phases; q++) {
+            const int64_t depth = call->c * conv_taps(h, r) * conv_taps(v, q);
+            T *p = out + i0 * depth;
+            for (int64_t c = 0; c < call->c; c++)
+                for (int64_t y = h->first[r]; y < h->first[r + 1]; y++)
+                    for (int64_t x = v->first[q]; x < v->first[q + 1]; x++, p += rows) {
+                        const T *from = w + c * call->w_c + h->tap[y] * call->kernel[2] + v->tap[x];
+                        for (int j = 0; j < rows; j++) p[j] = from[j * call->w_o];
+                    }
+            out += call->o * depth;
+        }
+}
+
+/* Rows of all channels of one plane of the input, from row `top` and column `left`, to [channel][row phase][column phase]
+   [row][column]; what lies outside is 0. */
+static void FN(fill_slab)(const FN(job) *g, const T *x, int64_t rows, int64_t top, int64_t left, T *slab)
+{
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t s = v->read, channel = g->axis[0].in * FN(plane_in)(g), width = g->width;
+    const int64_t phases = gemm_min(s, v->span + 1);
+    for (int64_t q = 0; q < phases; q++) {
+        /* column u of the phase is element left + q + u * s */
+        const int64_t at = left + q, u0 = at < 0 ? gemm_min((-at + s - 1) / s, width) : 0;
+        const int64_t u1 = at < v->in ? gemm_min((v->in - 1 - at) / s + 1, width) : 0;
+        for (int64_t c = 0; c < g->call->c; c++)
+            for (int64_t r = 0; r < rows; r++) {
+                const int64_t i = top + r;
+                if (r % h->read > h->span) continue; /* between rows that are read */
+                T *d = slab + c * g->channel + (r % h->read * phases + q) * g->map + r / h->read * width;
+                if (i < 0 || i >= h->in || u1 <= u0) {
+                    memset(d, 0, width * sizeof(T));
+                    continue;
+                }
+                const T *src = x + c * channel + i * v->in + at;
+                for (int64_t u = 0; u < u0; u++) d[u] = 0;
+                if (s == 1) memcpy(d + u0, src + u0, (u1 - u0) * sizeof(T));
+                else if (s == 2) for (int64_t u = u0; u < u1; u++) d[u] = src[2 * u];
+                else for (int64_t u = u0; u < u1; u++) d[u] = src[u * s];
+                for (int64_t u = u1; u < width; u++) d[u] = 0;
+            }
+    }
+}
+
+/* Depthwise: too few channels for a tile. */
+GEMM_INLINE int FN(is_thin)(const conv_call *call) { return call->c == 1 && call->o <= 2; }
+
+/* rows x cols positions of one phase, from one plane of the kernel. */
+typedef struct {
+    const T *slab, *a, *bias;
+    const int32_t *off;
+    int64_t depth, rows, cols, ld, row_ld;
+    T *y, *parts;
+    int add;
+} FN(patch);
+
+/* One output channel from one input channel: rows of positions, four vectors at a time. Its taps lie `every` apart. */
+static void FN(thin)(const FN(job) *g, const FN(patch) *w, int64_t every, T bias, const T *a, T *y)
+{
+    for (int64_t r = 0; r < w->rows; r++, y += w->row_ld) {
+        const T *b = w->slab + r * g->width;
+        for (int64_t j = 0; j < w->cols; j += 4 * VL) {
+            VEC s0 = SPLAT(bias), s1 = s0, s2 = s0, s3 = s0;
+            for (int64_t p = 0; p < w->depth; p++) {
+                const VEC f = SPLAT(a[p * every]);
+                const T *at = b + w->off[p] + j;
+                s0 += f * LOAD(at);
+                s1 += f * LOAD(at + VL);
+                s2 += f * LOAD(at + 2 * VL);
+                s3 += f * LOAD(at + 3 * VL);
+            }
+            const int64_t n = gemm_min(w->cols - j, 4 * VL);
+            T tile[4 * VL], *to = n == 4 * VL && !w->add ? y + j : tile;
+            STORE(to, s0);
+            STORE(to + VL, s1);
+            STORE(to + 2 * VL, s2);
+            STORE(to + 3 * VL, s3);
+            if (w->add) for (int64_t u = 0; u < n; u++) y[j + u] += tile[u];
+            else if (to == tile) for (int64_t u = 0; u < n; u++) y[j + u] = tile[u];
+        }
+    }
+}
+
+/* All output channels of a group. */
+static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
+{
+    const int64_t across = gemm_ceil(w->cols, VL), depth = w->depth, all = w->rows * w->cols;
+    const int64_t groups = g->lanes ? gemm_ceil((w->rows - 1) * g->width + w->cols, VL) : w->rows * across;
+    for (int64_t i0 = 0; i0 < g->mp; i0 += g->panel_chunk)
+        for (int64_t p = 0; p < groups; p += 2) {
+            const T *b[2];
+            FN(goal) to = {.ld = w->ld, .add = w->add};
+            T *y[2];
+            for (int h = 0; h < 2; h++) {
+                const int64_t q = p + h < groups ? p + h : p;
+                if (g->lanes) {
+                    const FN(lanes) *at = g->lanes + q;
+                    b[h] = w->slab + q * VL;
+                    y[h] = w->y + at->at;
+                    to.order[h] = at;
+                    to.w[h] = (int)gemm_min(at->count, all - at->at);
+                    to.room[h] = (int)(w->add ? to.w[h] : all - at->at);
+                } else {
+                    const int64_t r = q / across, j = q % across * VL;
+                    b[h] = w->slab + r * g->width + j;
+                    y[h] = w->y + r * w->row_ld + j;
+                    to.w[h] = to.room[h] = (int)gemm_min(w->cols - j, VL);
+                }
+                if (p + h >= groups) to.w[h] = to.room[h] = 0;
+            }
+            int64_t k0 = 0;
+            do {
+                const int64_t kk = gemm_min(depth - k0, g->k_chunk);
+                to.more = k0 > 0;
+                to.keep = k0 + kk < depth;
+                for (int64_t i = i0; i < gemm_min(i0 + g->panel_chunk, g->mp); i++) {
+                    const int64_t o = gemm_start(g->rows, i);
+                    const int rows = FN(job_height)(g, i);
+                    to.bias = w->bias ? w->bias + o : NULL;
+                    to.part = w->parts + (i - i0) * GEMM_MR * NR;
+                    to.y[0] = y[0] + o * w->ld;
+                    to.y[1] = y[1] + o * w->ld;
+                    FN(sums_by_offsets)(rows, kk, w->a + o * depth + k0 * rows, b[0], b[1], w->off + k0, &to);
+                }
+                k0 += kk;
+            } while (k0 < depth);
+        }
+}
+
+/* The results of phases, each [o][rows][cols], to their places between one another. */
+static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T *y)
+{
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t s = v->write, ld = g->axis[0].out * FN(plane_out)(g);
+    for (int64_t r = 0; r < h->phases; r++) {
+        const int64_t rows = gemm_min(g->row_block, conv_positions(h, r) - q0);
+        if (rows <= 0) continue;
+        const T *phase[2] = {from, from};
+        for (int64_t q = 0; q < v->phases; q++) {
+            const int64_t cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
+            if (cols <= 0) continue;
+            if (s == 2 && q == 0 && conv_positions(v, 1) - j0 > 0) {
+                /* both at once, below */
+                phase[1] = from += g->call->o * rows * cols;
+                continue;
+            }
+            for (int64_t o = 0; o < g->call->o; o++)
+                for (int64_t i = 0; i < rows; i++) {
+                    T *d = y + o * ld + ((q0 + i) * h->write + r) * v->out + j0 * s + q;
+                    const T *b = from + (o * rows + i) * cols;
+                    if (s == 2 && q == 1) {
+                        const int64_t first = gemm_min(g->col_block, conv_positions(v, 0) - j0);
+                        const T *a = phase[0] + (o * rows + i) * first;
+                        for (int64_t j = 0; j < cols; j++) {
+                            d[2 * j - 1] = a[j];
+                            d[2 * j] = b[j];
+                        }
+                        if (first > cols) d[2 * cols - 1] = a[cols];
+                    } else for (int64_t j = 0; j < cols; j++) d[j * s] = b[j];
+                }
+            from += g->call->o * rows * cols;
+        }
+    }
+}
+
+static void FN(direct_part)(void *ctx, int64_t task)
+{
+    FN(job) *g = ctx;
+    const conv_call *call = g->call;
+    const conv_axis *d = &g->axis[0], *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t col = task % g->col_blocks, row = task / g->col_blocks % g->row_blocks;
+    const int64_t plane = task / g->col_blocks / g->row_blocks, z = plane % d->out, image = plane / d->out;
+    const int64_t group = image % call->groups, q0 = row * g->row_block, j0 = col * g->col_block;
+    if (g->only && !g->only[image]) return;
+    const T *x = g->x + image * call->c * d->in * FN(plane_in)(g);
+    T *y = g->y + image * call->o * d->out * FN(plane_out)(g) + z * FN(plane_out)(g);
+    const int64_t most = gemm_min(g->row_block, conv_positions(h, 0) - q0);
+    const int64_t top = q0 * h->read + h->low, rows = (most - 1) * h->read + h->span + 1;
+    const int64_t parts = g->panel_chunk * GEMM_MR * NR;
+    const size_t bytes = (g->slab + parts + g->phased) * sizeof(T);
+    T *scratch = rt->alloc(bytes), *phased = scratch + parts, *slab = phased + g->phased;
+    if (!scratch) {
+        __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    int add = 0;
+    const int64_t r0 = z % d->write, z0 = z / d->write * d->read;
+    for (int64_t t = d->first[r0]; t <= d->first[r0 + 1]; t++) {
+        const int last = t == d->first[r0 + 1]; /* no tap is left: where none was inside, the bias remains */
+        const int64_t at = last ? 0 : z0 + d->offset[t];
+        if (last ? add : at < 0 || at >= d->in) continue;
+        if (!last) FN(fill_slab)(g, x + at * FN(plane_in)(g), rows, top, j0 * v->read + v->low, slab);
+        const T *a = g->panels + (group * call->kernel[0] + (last ? 0 : d->tap[t])) * g->weights;
+        const int32_t *off = g->offsets;
+        T *to = phased;
+        for (int64_t r = 0; r < h->phases; r++)
+            for (int64_t q = 0; q < v->phases; q++) {
+                const int64_t depth = call->c * conv_taps(h, r) * conv_taps(v, q);
+                FN(patch) w = {.slab = slab, .a = a, .off = off, .depth = last ? 0 : depth, .parts = scratch, .add = add};
+                w.rows = gemm_min(g->row_block, conv_positions(h, r) - q0);
+                w.cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
+                w.bias = g->bias && !add ? g->bias + group * call->o : NULL;
+                a += call->o * depth;
+                off += depth;
+                if (w.rows <= 0 || w.cols <= 0) continue;
+                w.ld = g->phased ? w.rows * w.cols : d->out * FN(plane_out)(g);
+                w.row_ld = g->phased ? w.cols : v->out;
+                w.y = g->phased ? to : y + q0 * v->out + j0;
+                to += call->o * w.rows * w.cols;
+                if (FN(is_thin)(call))
+                    for (int64_t o = 0; o < call->o; o++)
+                        FN(thin)(g, &w, call->o, w.bias ? w.bias[o] : 0, w.a + o, w.y + o * w.ld);
+                else FN(multiply)(g, &w);
+            }
+        add = 1;
+    }
+    if (g->phased) FN(weave)(g, phased, q0, j0, y);
+    rt->free(scratch, bytes);
+}
+
+/* Sizes of slabs and chunks. A slab stays in L2, the part of it that a tile reads in L1; there are enough tasks for many
+   threads where the map allows. */
+enum { FN(SLAB) = 256 * 1024 / TBYTES, FN(NEAR) = 16 * 1024, FN(PANELS) = 128 * 1024 / TBYTES, FN(TASKS) = 32 };
+
+static void FN(direct_sizes)(FN(job) *g)
+{
+    const conv_call *call = g->call;
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t rows = conv_positions(h, 0), cols = conv_positions(v, 0);
+    const int64_t images = call->n * call->groups * g->axis[0].out, lanes = FN(is_thin)(call) ? 4 * VL : VL;
+    const int64_t phases = gemm_min(h->read, h->span + 1) * gemm_min(v->read, v->span + 1);
+    int64_t exact = cols + v->span / v->read, padded = gemm_ceil(cols, lanes) * lanes + v->span / v->read;
+    /* groups that run on from row to row waste what the padding adds, others the end of each row */
+    int flat = lanes == VL && rows > 1 && call->c * call->kernel[1] * call->kernel[2] >= 64 && exact < gemm_ceil(cols, VL) * VL;
+    g->row_block = rows;
+    g->col_block = cols;
+    for (;;) {
+        flat = flat && g->col_block == cols;
+        if (g->col_block < cols) padded = g->col_block + v->span / v->read;
+        g->width = flat ? exact : padded;
+        g->map = (g->row_block + h->span / h->read) * g->width;
+        g->channel = phases * g->map + VL;
+        if (g->channel * TBYTES % 1024 < 64) g->channel += 64 / TBYTES;
+        g->slab = call->c * g->channel + 4 * VL;
+        g->row_blocks = gemm_ceil(rows, g->row_block);
+        g->col_blocks = gemm_ceil(cols, g->col_block);
+        const int large = g->slab > FN(SLAB), few = images * g->row_blocks * g->col_blocks < FN(TASKS);
+        const int split = large || (few && g->row_block * g->col_block * call->c * call->o > 16384);
+        if (split && g->row_block > 1) g->row_block = gemm_min(g->row_block - 1, gemm_ceil(rows, g->row_blocks + 1));
+        else if (split && g->col_block > 16 * VL)
+            g->col_block = gemm_min(gemm_ceil(g->col_block, lanes) - 1, gemm_ceil(gemm_ceil(cols, g->col_blocks + 1), lanes)) * lanes;
+        else break;
+    }
+    if (!flat) g->lanes = NULL;
+    g->phased = h->phases * v->phases > 1 ? call->o * h->phases * v->phases * g->row_block * g->col_block : 0;
+    const int64_t taps = gemm_ceil(call->kernel[1], h->phases) * gemm_ceil(call->kernel[2], v->phases);
+    const int64_t lines = gemm_ceil(call->kernel[1], h->phases) * gemm_min(v->read, 2) * 2 * 64; /* bytes a channel touches */
+    const int64_t channels = gemm_ceil(call->c, gemm_ceil(call->c, i64_max(FN(NEAR) / lines, 1)));
+    g->k_chunk = channels * taps;
+    const int64_t chunks = gemm_ceil(g->mp, i64_max(FN(PANELS) / (GEMM_MR * call->c * taps), 1));
+    g->panel_chunk = gemm_ceil(g->mp, chunks);
+}
+
+static void FN(direct_offsets)(FN(job) *g)
+{
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t phases = gemm_min(v->read, v->span + 1);
+    int32_t *off = g->offsets;
+    for (int64_t r = 0; r < h->phases; r++)
+        for (int64_t q = 0; q < v->phases; q++)
+            for (int64_t c = 0; c < g->call->c; c++)
+                for (int64_t y = h->first[r]; y < h->first[r + 1]; y++)
+                    for (int64_t x = v->first[q]; x < v->first[q + 1]; x++) {
+                        const int64_t u = h->offset[y] - h->low, w = v->offset[x] - v->low;
+                        *off++ = (int32_t)(c * g->channel + (u % h->read * phases + w % v->read) * g->map +
+                                           u / h->read * g->width + w / v->read);
+                    }
+    if (!g->lanes) return;
+    const int64_t cols = g->col_block;
+    int32_t at = 0;
+    for (int64_t i = 0; i < gemm_ceil(g->row_block * g->width, VL); i++) {
+        FN(lanes) *to = g->lanes + i;
+        TI order[VL] = {0};
+        to->at = at;
+        to->count = 0;
+        for (int64_t l = 0; l < VL; l++)
+            if ((i * VL + l) % g->width < cols) order[to->count++] = (TI)l;
+        memcpy(&to->order, order, sizeof order);
+        at += to->count;
+    }
+}
+
+/* ---- POINT */
+
+enum { FN(POINT_COLUMNS) = 12, FN(POINT_DEPTH) = 256 * 4 / TBYTES };
+
+static void FN(point_part)(void *ctx, int64_t task)
+{
+    FN(job) *g = ctx;
+    const conv_call *call = g->call;
+    const int64_t size = g->axis[0].in * FN(plane_in)(g), panels = gemm_ceil(size, NR);
+    const int64_t image = task / g->col_blocks, group = image % call->groups;
+    const gemm_split split = gemm_even(panels, g->col_blocks);
+    const int64_t begin = gemm_start(split, task % g->col_blocks), end = gemm_start(split, task % g->col_blocks + 1);
+    const T *x = g->x + image * call->c * size, *a = g->panels + group * g->weights;
+    T *y = g->y + image * call->o * size;
+    const size_t bytes = (size_t)(end - begin) * NR * gemm_min(call->c, FN(POINT_DEPTH)) * sizeof(T);
+    T *b = rt->alloc(bytes);
+    if (!b) {
+        __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t k0 = 0; k0 < call->c; k0 += FN(POINT_DEPTH)) {
+        const int64_t kk = gemm_min(call->c - k0, FN(POINT_DEPTH));
+        for (int64_t k = 0; k < kk; k++)
+            for (int64_t j = begin; j < end; j++) {
+                const T *src = x + (k0 + k) * size + j * NR;
+                T *d = b + ((j - begin) * kk + k) * NR;
+                const int64_t w = gemm_min(size - j * NR, NR);
+                if (w == NR) {
+                    STORE(d, LOAD(src));
+                    STORE(d + VL, LOAD(src + VL));
+                } else for (int64_t u = 0; u < NR; u++) d[u] = u < w ? src[u] : 0;
+            }
+        for (int64_t j = begin; j < end; j++)
+            for (int64_t i = 0; i < g->mp; i++) {
+                const int64_t o = gemm_start(g->rows, i), w = gemm_min(size - j * NR, NR);
+                const int rows = FN(job_height)(g, i);
+                T *at = y + o * size + j * NR;
+                const int w0 = (int)gemm_min(w, VL), w1 = (int)(w - w0);
+                T tile[GEMM_MR * NR];
+                const FN(goal) to = {.y = {at, at + VL}, .ld = size, .w = {w0, w1}, .room = {w0, w1}, .part = tile, .add = k0 > 0,
+                                     .bias = g->bias && !k0 ? g->bias + group * call->o + o : NULL};
+                FN(sums_packed)(rows, kk, a + o * call->c + k0 * rows, b + (j - begin) * kk * NR, &to);
+            }
+    }
+    rt->free(b, bytes);
+}
+
+/* ---- both: plan, packing, tasks. Returns bytes that could not be had. */
+static size_t FN(direct)(const conv_call *call, conv_way way, const uint8_t *only)
+{
+    FN(job) g = {.call = call, .x = call->x, .w = call->w, .bias = call->bias, .y = call->y, .only = only};
+    int64_t taps = 1, room = 0, outputs = call->n * call->groups;
+    for (int a = 0; a < CONV_AXES; a++) {
+        taps *= call->kernel[a];
+        room += conv_axis_room(call, a);
+        outputs *= call->out[a];
+    }
+    const int64_t area = call->kernel[1] * call->kernel[2];
+    g.mp = gemm_ceil(call->o, GEMM_MR);
+    g.rows = gemm_even(call->o, g.mp);
+    g.weights = call->o * call->c * area;
+    const int64_t packed = (call->groups * call->kernel[0] * g.weights + 63) / 64 * 64;
+    int32_t *ints = rt->alloc(room * sizeof(int32_t));
+    if (!ints) return room * sizeof(int32_t);
+    int32_t *const lists = ints;
+    for (int a = 0; a < CONV_AXES; a++) {
+        conv_axis_fill(&g.axis[a], call, a, ints);
+        ints += conv_axis_room(call, a);
+    }
+    static FN(lanes) wanted; /* not NULL: to be decided */
+    g.lanes = call->transposed && g.axis[1].phases * g.axis[2].phases > 1 ? NULL : &wanted;
+    FN(direct_sizes)(&g);
+    const int64_t groups = g.lanes ? gemm_ceil(g.row_block * g.width, VL) : 0;
+    const size_t bytes = packed * sizeof(T) + groups * sizeof(FN(lanes)) + call->c * area * sizeof(int32_t);
+    g.panels = rt->alloc(bytes);
+    if (!g.panels) {
+        rt->free(lists, room * sizeof(int32_t));
+        return bytes;
+    }
+    if (g.lanes) g.lanes = (FN(lanes) *)(g.panels + packed);
+    g.offsets = (int32_t *)((FN(lanes) *)(g.panels + packed) + groups);
+    FN(direct_offsets)(&g);
+    rt_tasks(FN(pack_weights), &g, call->groups * call->kernel[0] * g.mp, (double)packed);
+    const double work = (double)outputs * call->o * call->c * taps * (TBYTES / 4) / 12;
+    if (way == CONV_POINT) {
+        g.col_blocks = gemm_ceil(gemm_ceil(g.axis[0].in * FN(plane_in)(&g), NR), FN(POINT_COLUMNS));
+        rt_tasks(FN(point_part), &g, call->n * call->groups * g.col_blocks, work);
+    } else {
+        rt_tasks(FN(direct_part), &g, call->n * call->groups * g.axis[0].out * g.row_blocks * g.col_blocks, work);
+    }
+    rt->free(g.panels, bytes);
+    rt->free(lists, room * sizeof(int32_t));
+    return g.failed ? (g.slab + g.phased) * sizeof(T) : 0;
+}

@@ -1,0 +1,26 @@
+/* All that an element type needs, included with T and its companions defined (see conv.h). */
+#include "gemm_kernel.h"
+#define S T
+#define PACK(name) FN(pack_##name)
+#define READ(p) LOAD(p)
+#define READ1(x) (x)
+#define NARROW NULL
+#include "gemm_pack.h"
+#include "conv_tile.h"
+#include "conv_direct.h"
+#include "conv_weight.h"
+#include "conv_columns.h"
+#if TBYTES == 4
+#include "conv_winograd.h"
+#endif
+
+/* Returns bytes of scratch that could not be had. */
+static size_t FN(forward)(const conv_call *call)
+{
+    const conv_way way = conv_choose(call, TBYTES == 4);
+#if TBYTES == 4
+    if (way == CONV_WINOGRAD) return wino_run(call);
+#endif
+    return FN(direct)(call, way, NULL);
+}
+#include "gemm_end.h"

@@ -1,0 +1,150 @@
+/* The gradient of the weight, included once an element type after conv_direct.h: for each group a product
+   [output channels, positions] @ [positions, (c, tap)], whose right operand is made from slabs a panel of columns at a time.
+   The images are cut into parts by shape; each part sums on its own, and the parts are added in order. */
+
+typedef struct {
+    FN(job) job;                 /* the convolution whose weight it is: slabs and offsets */
+    const T *grad;               /* [n, groups, o, positions] */
+    T *out, *sums;               /* sums: [group, part][kernel depth][o][columns] */
+    int64_t columns, units, parts, splits, positions;
+    int failed;
+} FN(weight);
+
+/* Rows of the slab at `rows` x `cols` positions for columns k..k + NR of the product, to [position][NR]. */
+static void FN(gather_columns)(const FN(job) *g, const T *slab, int64_t k, int64_t depth, int64_t rows, int64_t cols, T *d)
+{
+    const T *from[NR];
+    for (int l = 0; l < NR; l++) from[l] = slab + g->offsets[gemm_min(k + l, depth - 1)];
+    for (int64_t r = 0; r < rows; r++, d += cols * NR) {
+        const int64_t down = r * g->width;
+        for (int64_t j = 0; j < cols; j += VL)
+            for (int h = 0; h < NR; h += VL) {
+                VEC t[VL];
+                GEMM_PRAGMA(GCC unroll 16)
+                for (int l = 0; l < VL; l++) t[l] = LOAD(from[h + l] + down + j);
+                FN(transpose)(t);
+                /* what lies beyond the row is written over by the next one */
+                GEMM_PRAGMA(GCC unroll 16)
+                for (int l = 0; l < VL; l++) STORE(d + (j + l) * NR + h, t[l]);
+            }
+    }
+}
+
+static void FN(weight_part)(void *ctx, int64_t task)
+{
+    FN(weight) *w = ctx;
+    FN(job) *g = &w->job;
+    const conv_call *call = g->call;
+    const conv_axis *d = &g->axis[0], *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t split = task % w->splits, part = task / w->splits % w->parts, group = task / w->splits / w->parts;
+    const gemm_split units = gemm_even(w->units, w->parts), panels = gemm_even(g->mp, w->splits);
+    const int64_t i0 = gemm_start(panels, split), i1 = gemm_start(panels, split + 1);
+    const int64_t o0 = gemm_start(g->rows, i0), outputs = gemm_start(g->rows, i1) - o0;
+    const int64_t depth = call->c * call->kernel[1] * call->kernel[2];
+    T *sums = w->sums + (group * w->parts + part) * call->kernel[0] * call->o * w->columns;
+    const int64_t room_a = (outputs * w->positions + 63) / 64 * 64, room_b = (w->positions + VL) * NR;
+    const size_t bytes = (room_a + room_b + g->slab) * sizeof(T);
+    T *a = rt->alloc(bytes), *b = a + room_a, *slab = b + room_b;
+    if (!a) {
+        __atomic_store_n(&w->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t z = 0; z < call->kernel[0]; z++)
+        memset(sums + (z * call->o + o0) * w->columns, 0, outputs * w->columns * sizeof(T));
+    for (int64_t unit = gemm_start(units, part); unit < gemm_start(units, part + 1); unit++) {
+        const int64_t col = unit % g->col_blocks, row = unit / g->col_blocks % g->row_blocks;
+        const int64_t plane = unit / g->col_blocks / g->row_blocks, z = plane % d->out;
+        const int64_t image = plane / d->out * call->groups + group, q0 = row * g->row_block, j0 = col * g->col_block;
+        const int64_t rows = gemm_min(g->row_block, h->out - q0), cols = gemm_min(g->col_block, v->out - j0);
+        const int64_t k = rows * cols, volume = d->out * FN(plane_out)(g);
+        const T *grad = w->grad + (image * call->o + o0) * volume + z * FN(plane_out)(g) + q0 * v->out + j0;
+        for (int64_t i = i0; i < i1; i++) {
+            const int64_t o = gemm_start(g->rows, i) - o0;
+            const int height = FN(job_height)(g, i);
+            T *p = a + o * k;
+            if (cols == v->out) FN(pack_a)(grad + o * volume, volume, 1, height, k, p);
+            else
+                for (int64_t r = 0; r < rows; r++)
+                    FN(pack_a)(grad + o * volume + r * v->out, volume, 1, height, cols, p + r * cols * height);
+        }
+        for (int64_t t = 0; t < call->kernel[0]; t++) {
+            const int64_t at = z * d->read + d->offset[t];
+            if (at < 0 || at >= d->in) continue;
+            FN(fill_slab)(g, g->x + (image * call->c * d->in + at) * FN(plane_in)(g),
+                          (rows - 1) * h->read + h->span + 1, q0 * h->read + h->low, j0 * v->read + v->low, slab);
+            T *c = sums + (t * call->o + o0) * w->columns;
+            for (int64_t n = 0; n < depth; n += NR) {
+                FN(gather_columns)(g, slab, n, depth, rows, cols, b);
+                for (int64_t i = i0; i < i1; i++) {
+                    const int64_t o = gemm_start(g->rows, i) - o0;
+                    const FN(target) to = {.c = c + o * w->columns + n, .ldc = w->columns, .add = 1, .w = NR};
+                    FN(tile_packed)(FN(job_height)(g, i), k, a + o * k, b, &to);
+                }
+            }
+        }
+    }
+    rt->free(a, bytes);
+}
+
+/* Parts added in order, to [group, o, c, kernel depth, tap]. */
+static void FN(weight_sum)(void *ctx, int64_t task)
+{
+    const FN(weight) *w = ctx;
+    const conv_call *call = w->job.call;
+    const int64_t area = call->kernel[1] * call->kernel[2], group = task / call->o, o = task % call->o;
+    const int64_t step = call->kernel[0] * call->o * w->columns;
+    T *out = w->out + task * call->c * call->kernel[0] * area;
+    for (int64_t z = 0; z < call->kernel[0]; z++) {
+        const T *sums = w->sums + group * w->parts * step + (z * call->o + o) * w->columns;
+        for (int64_t c = 0; c < call->c; c++)
+            for (int64_t k = 0; k < area; k++) {
+                T sum = 0;
+                for (int64_t p = 0; p < w->parts; p++) sum += sums[p * step + c * area + k];
+                out[(c * call->kernel[0] + z) * area + k] = sum;
+            }
+    }
+}
+
+enum { FN(UNIT) = 256, FN(PARTS) = 16, FN(SUMS) = (32 << 20) / TBYTES };
+
+static size_t FN(weight_gradient)(const conv_call *call, const T *grad, T *out)
+{
+    FN(weight) w = {.job = {.call = call, .x = call->x}, .grad = grad, .out = out};
+    FN(job) *g = &w.job;
+    const int64_t depth = call->c * call->kernel[1] * call->kernel[2];
+    int64_t room = depth;
+    for (int a = 0; a < CONV_AXES; a++) room += conv_axis_room(call, a);
+    w.columns = gemm_ceil(depth, NR) * NR;
+    g->mp = gemm_ceil(call->o, GEMM_MR);
+    g->rows = gemm_even(call->o, g->mp);
+    int32_t *ints = rt->alloc(room * sizeof(int32_t));
+    if (!ints) return room * sizeof(int32_t);
+    g->offsets = ints;
+    ints += depth;
+    for (int a = 0; a < CONV_AXES; a++) {
+        conv_axis_fill(&g->axis[a], call, a, ints);
+        ints += conv_axis_room(call, a);
+    }
+    FN(direct_sizes)(g);
+    /* fewer positions at a time than in a product: the packed panel of columns shall stay in L1 and L2 */
+    while (g->row_block > 1 && g->row_block * g->col_block > 2 * FN(UNIT)) g->row_block = gemm_ceil(g->row_block, 2);
+    g->row_blocks = gemm_ceil(g->axis[1].out, g->row_block);
+    FN(direct_offsets)(g);
+    w.positions = g->row_block * g->col_block;
+    w.units = call->n * g->axis[0].out * g->row_blocks * g->col_blocks;
+    const int64_t size = call->kernel[0] * call->o * w.columns;
+    w.parts = gemm_min(w.units, gemm_ceil(FN(PARTS), call->groups));
+    while (w.parts > 1 && w.parts * call->groups * size > FN(SUMS)) w.parts = (w.parts + 1) / 2;
+    w.parts = i64_max(w.parts, 1);
+    w.splits = i64_max(1, gemm_min(g->mp / 8, FN(PARTS) / 2 / (w.parts * call->groups)));
+    const size_t bytes = call->groups * w.parts * size * sizeof(T);
+    w.sums = rt->alloc(bytes);
+    if (w.sums) {
+        const double work = (double)w.units * w.positions * call->groups * call->o * depth * call->kernel[0] / 12;
+        rt_tasks(FN(weight_part), &w, call->groups * w.parts * w.splits, work);
+        rt_tasks(FN(weight_sum), &w, call->groups * call->o, (double)(call->groups * w.parts * size) / 4);
+        rt->free(w.sums, bytes);
+    }
+    rt->free(g->offsets, room * sizeof(int32_t));
+    return !w.sums || w.failed ? bytes : 0;
+}

@@ -1,0 +1,108 @@
+"""The convolution whose samples are moved."""
+
+from burn.config import Config
+from burn.errors import ArgumentError, ShapeError
+from burn.module import Param
+from burn.nn._checks import check_size
+from burn.nn.initializer import Initializer
+from burn.nn.padding import PaddingConfig2d
+from burn.tensor import Tensor
+from burn.tensor import module as functional
+from burn.tensor.ops import DeformConvOptions
+
+from ._shared import UNIFORM, ConvLayer, checked, parameters_of
+
+
+class DeformConv2dConfig(Config):
+    """Configuration of `DeformConv2d`. Mirrors `burn::nn::conv::DeformConv2dConfig`.
+
+    >>> from burn.device import Device
+    >>> DeformConv2dConfig([5, 1], [5, 5]).init(Device.flex()).num_params()
+    126
+    """
+
+    channels: list[int]
+    kernel_size: list[int]
+    stride: list[int] = (1, 1)
+    dilation: list[int] = (1, 1)
+    weight_groups: int = 1
+    offset_groups: int = 1
+    padding: PaddingConfig2d = PaddingConfig2d.Valid
+    bias: bool = True
+    initializer: Initializer = UNIFORM
+
+    def init(self, device=None) -> "DeformConv2d":
+        """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
+
+        Raises:
+            ArgumentError: a size that is not positive, groups that do not divide the channels, or Same padding of an even kernel.
+        """
+        channels = checked(self, 2, "weight_groups")
+        if self.padding is PaddingConfig2d.Same and any(k % 2 == 0 for k in self.kernel_size):
+            raise ArgumentError(
+                "[DeformConv2dConfig] 'padding' must not be Same: Same padding with an even kernel size is not supported, got "
+                f"{list(self.kernel_size)}; use Explicit"
+            )
+        if channels[0] % check_size("DeformConv2dConfig", "offset_groups", self.offset_groups):
+            raise ArgumentError(
+                "[DeformConv2dConfig] 'offset_groups' must divide the input channels: Channels must be divisible by the number "
+                f"of groups. Got channels_in={channels[0]}, offset_groups={self.offset_groups}"
+            )
+        weight, bias = parameters_of(self, channels, self.weight_groups, device)
+        return DeformConv2d(weight, bias, self.stride, self.kernel_size, self.dilation, self.weight_groups, self.offset_groups,
+                            self.padding)  # fmt: skip
+
+
+class DeformConv2d(ConvLayer):
+    """A convolution whose samples are moved: see `burn.tensor.module.deform_conv2d`. Mirrors `burn::nn::conv::DeformConv2d`.
+
+    Fields: `weight` [channels_out, channels_in / weight_groups, height, width]; `bias` [channels_out] or None; `stride`,
+    `kernel_size`, `dilation`, `weight_groups`, `offset_groups`, `padding`.
+    """
+
+    weight: Param
+    bias: Param | None
+    stride: list[int]
+    kernel_size: list[int]
+    dilation: list[int]
+    weight_groups: int
+    offset_groups: int
+    padding: PaddingConfig2d
+
+    def __init__(self, weight, bias, stride, kernel_size, dilation, weight_groups, offset_groups, padding):
+        self.weight, self.bias = weight, bias
+        self.stride, self.kernel_size, self.dilation = map(list, (stride, kernel_size, dilation))
+        self.weight_groups, self.offset_groups, self.padding = weight_groups, offset_groups, padding
+
+    def forward(self, input: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Applies the layer.
+
+        # Shapes
+
+        - input: [batch, channels_in, height, width]
+        - offset: [batch, 2 * offset_groups * kernel height * kernel width, height out, width out]
+        - mask: [batch, offset_groups * kernel height * kernel width, height out, width out]
+        - output: [batch, channels_out, height out, width out]
+
+        Raises:
+            KindError: a tensor that is not Float.
+            ShapeError: sizes that do not fit, or padding that is not the same on both sides of an axis.
+        """
+        weight = self.weight.val()
+        self._check(input, weight._dims[1] * self.weight_groups)
+        pairs = self._pairs(input)
+        if any(a != b for a, b in pairs):
+            raise ShapeError(
+                f"[DeformConv2d] 'padding' must be the same on both sides of each axis, got {pairs}; use Explicit"
+            )
+        options = DeformConvOptions(
+            self.stride, [a for a, _ in pairs], self.dilation, self.weight_groups, self.offset_groups
+        )
+        return functional.deform_conv2d(
+            input, offset, weight, mask, None if self.bias is None else self.bias.val(), options
+        )
+
+    def custom_content(self, content):
+        for name in ("stride", "kernel_size", "dilation", "weight_groups", "offset_groups", "padding"):
+            content.add(name, getattr(self, name))
+        return content

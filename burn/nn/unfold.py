@@ -1,0 +1,110 @@
+"""Blocks of images as columns, and back."""
+
+from burn.config import Config
+from burn.module import ONE_LINE, Module
+from burn.tensor import Tensor, module
+from burn.tensor.ops import UnfoldOptions
+
+
+class Unfold4dConfig(Config):
+    """Configuration of `Unfold4d`. Mirrors `burn::nn::Unfold4dConfig`.
+
+    >>> Unfold4dConfig([3, 3]).init()
+    Unfold4d {kernel_size: [3, 3], stride: [1, 1], dilation: [1, 1], padding: [0, 0]}
+    """
+
+    kernel_size: list[int]
+    stride: list[int] = (1, 1)
+    dilation: list[int] = (1, 1)
+    padding: list[int] = (0, 0)
+
+    def init(self) -> "Unfold4d":
+        """The layer."""
+        return Unfold4d(self.kernel_size, self.stride, self.dilation, self.padding)
+
+
+class Unfold4d(Module):
+    """Blocks of images as columns: see `burn.tensor.module.unfold4d`. Mirrors `burn::nn::Unfold4d`.
+
+    Fields: `kernel_size`, `stride`, `dilation`, `padding`.
+    """
+
+    kernel_size: list[int]
+    stride: list[int]
+    dilation: list[int]
+    padding: list[int]
+
+    def __init__(self, kernel_size, stride=(1, 1), dilation=(1, 1), padding=(0, 0)):
+        self.kernel_size, self.stride, self.dilation, self.padding = map(list, (kernel_size, stride, dilation, padding))
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Applies the layer.
+
+        # Shapes
+
+        - input: [batch, channels, height, width]
+        - output: [batch, channels * kernel height * kernel width, blocks]
+        """
+        return module.unfold4d(input, self.kernel_size, UnfoldOptions(self.stride, self.padding, self.dilation))
+
+    def custom_settings(self):
+        return ONE_LINE
+
+    def custom_content(self, content):
+        for name in type(self).__annotations__:
+            content.add(name, getattr(self, name))
+        return content
+
+
+class Fold4dConfig(Config):
+    """Configuration of `Fold4d`. Mirrors `burn::nn::Fold4dConfig`.
+
+    >>> Fold4dConfig([4, 4], [2, 2]).init()
+    Fold4d {output_size: [4, 4], kernel_size: [2, 2], stride: [1, 1], dilation: [1, 1], padding: [0, 0]}
+    """
+
+    output_size: list[int]
+    kernel_size: list[int]
+    stride: list[int] = (1, 1)
+    dilation: list[int] = (1, 1)
+    padding: list[int] = (0, 0)
+
+    def init(self) -> "Fold4d":
+        """The layer."""
+        return Fold4d(self.output_size, self.kernel_size, self.stride, self.dilation, self.padding)
+
+
+class Fold4d(Module):
+    """Columns back to images: see `burn.tensor.module.fold4d`. Mirrors `burn::nn::Fold4d`.
+
+    Fields: `output_size`, `kernel_size`, `stride`, `dilation`, `padding`.
+    """
+
+    output_size: list[int]
+    kernel_size: list[int]
+    stride: list[int]
+    dilation: list[int]
+    padding: list[int]
+
+    def __init__(self, output_size, kernel_size, stride=(1, 1), dilation=(1, 1), padding=(0, 0)):
+        self.output_size, self.kernel_size = list(output_size), list(kernel_size)
+        self.stride, self.dilation, self.padding = map(list, (stride, dilation, padding))
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Applies the layer.
+
+        # Shapes
+
+        - input: [batch, channels * kernel height * kernel width, blocks]
+        - output: [batch, channels, height, width]
+        """
+        options = UnfoldOptions(self.stride, self.padding, self.dilation)
+        return module.fold4d(input, self.output_size, self.kernel_size, options)
+
+    def custom_settings(self):
+        return ONE_LINE
+
+    def custom_content(self, content):
+        for name in type(self).__annotations__:
+            content.add(name, getattr(self, name))
+        return content

@@ -1,0 +1,158 @@
+"""Convolutions against sums written out, on every device; larger ones against the reference backend."""
+
+import numpy as np
+import pytest
+
+import burn
+from burn import Device
+from burn.tensor import module
+from burn.tensor.ops import ConvOptions, ConvTransposeOptions
+from tests.cases import F16, F32, F64
+from tests.cases import conv as cases
+from tests.cases.tensors import array, gradients, tensor
+from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, with_threads
+
+
+@each(cases.CASES)
+def test_value(case, device):
+    check_value(case, device)
+
+
+@each([c for c in cases.CASES if c.grad])
+def test_gradient(case, device):
+    check_gradient(case, device)
+
+
+@each(cases.CASES)
+def test_views(case, device):
+    check_views(case, device)
+
+
+@each(cases.ERRORS)
+def test_error(case, device):
+    check_error(case, device)
+
+
+# Batch, channels in and out, map, kernel, stride, padding, groups: each takes another way through the kernels.
+LARGE = {
+    "winograd": (2, 33, 40, (15, 19), (3, 3), 1, (1, 1), 1),
+    "winograd, several blocks": (3, 64, 64, (28, 28), (3, 3), 1, (1, 1), 1),
+    "winograd, uneven": (2, 26, 25, (13, 12), (3, 3), 1, ((2, 0), (0, 1)), 1),
+    "winograd, groups": (2, 64, 64, (9, 9), (3, 3), 1, (1, 1), 2),
+    "strided": (2, 20, 70, (29, 31), (3, 3), 2, (1, 1), 1),
+    "first layer": (1, 3, 16, (64, 61), (7, 7), 2, (3, 3), 1),
+    "one by one": (2, 300, 37, (13, 11), (1, 1), 1, (0, 0), 1),
+    "one by one, strided": (2, 30, 37, (13, 11), (1, 1), 2, (0, 0), 1),
+    "depthwise": (2, 40, 40, (30, 35), (3, 3), 1, (1, 1), 40),
+    "depthwise, large kernel": (1, 4, 4, (20, 20), (9, 9), 1, (4, 4), 4),
+    "long row": (1, 5, 7, (1, 5000), (1, 9), 1, (0, 4), 1),
+    "many channels, small map": (2, 200, 150, (5, 5), (3, 3), 1, (1, 1), 1),
+}
+
+
+def large(name, dtype=F32):
+    """Inputs and options of a row."""
+    n, c, o, size, kernel, stride, padding, groups = LARGE[name]
+    rng = np.random.default_rng(7)
+    arrays = [rng.standard_normal(s) for s in ((n, c, *size), (o, c // groups, *kernel), (o,))]
+    return [a.astype(dtype) for a in arrays], ConvOptions([stride] * 2, padding, [1, 1], groups)
+
+
+def near(have, want, limit):
+    """Within a part of the largest value."""
+    for a, b in zip(have, want, strict=True):
+        assert np.abs(a.astype(F64) - b.astype(F64)).max() <= limit * np.abs(b.astype(F64)).max()
+
+
+def value_and_gradients(call, arrays, device):
+    y = array(call(*(tensor(a, device) for a in arrays)))
+    return [y, *gradients(call, arrays, [(np.arange(y.size) * 7 % 11 / 4 - 1.25).reshape(y.shape)], device)]
+
+
+@pytest.fixture
+def cpu():
+    """The kernels whose ways differ by shape."""
+    return Device.flex()
+
+
+@pytest.mark.parametrize("dtype", [F32, F64, F16], ids=str)
+@pytest.mark.parametrize("name", LARGE)
+def test_large(name, dtype, cpu):
+    arrays, options = large(name, dtype)
+    if dtype == F16:
+        arrays = [(a / 16).astype(F16) for a in arrays]
+
+    def call(x, w, b):
+        return module.conv2d(x, w, b, options)
+
+    have = value_and_gradients(call, arrays, cpu)
+    want = value_and_gradients(call, [a.astype(F64) for a in arrays], Device.ndarray())
+    near(have, want, {F32: 2e-5, F64: 1e-13, F16: 2e-3}[dtype])
+
+
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 2)])
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+def test_large_transposed(stride, dtype, cpu):
+    rng = np.random.default_rng(5)
+    arrays = [rng.standard_normal(s).astype(dtype) for s in ((2, 34, 15, 17), (34, 29, 3, 3), (29,))]
+    options = ConvTransposeOptions(stride, [1, 0], [0, 1], [1, 1], 1)
+
+    def call(x, w, b):
+        return module.conv_transpose2d(x, w, b, options)
+
+    have = value_and_gradients(call, arrays, cpu)
+    near(
+        have,
+        value_and_gradients(call, [a.astype(F64) for a in arrays], Device.ndarray()),
+        2e-5 if dtype == F32 else 1e-13,
+    )
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_threads(name, cpu):
+    """The same bits for one thread and for two, gradients included."""
+    arrays, options = large(name)
+    results = with_threads(lambda: value_and_gradients(lambda x, w, b: module.conv2d(x, w, b, options), arrays, cpu))
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two, strict=True)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
+def test_odd_values_stay_in_their_window(value, cpu):
+    """Winograd's sums would spread a NaN over a tile, make one of infinities, and overflow where the result does not."""
+    (x, w, b), options = large("winograd, several blocks")
+    x[2, 5, 9, 13] = value
+    w[:, 5] *= 1e-3
+    have = array(module.conv2d(*(tensor(a, cpu) for a in (x, w, b)), options))
+    want = array(module.conv2d(*(tensor(a.astype(F64), Device.ndarray()) for a in (x, w, b)), options))
+    finite = np.isfinite(want) & (np.abs(want) < 3e38)
+    np.testing.assert_array_equal(np.isfinite(have), finite)
+    usual = finite & (np.abs(want) < 1e30)
+    near([have[usual]], [want[usual]], 1e-4)
+    np.testing.assert_allclose(have[finite], want[finite], rtol=1e-4, atol=1e-4 * np.abs(want[usual]).max())
+    np.testing.assert_array_equal(np.isnan(have), np.isnan(want))
+
+
+def test_winograd_can_be_forbidden(cpu):
+    (x, w, b), options = large("winograd, several blocks")
+    tensors = [tensor(a, cpu) for a in (x, w, b)]
+    with_it = array(module.conv2d(*tensors, options))
+    want = array(module.conv2d(*(tensor(a.astype(F64), Device.ndarray()) for a in (x, w, b)), options))
+    before = burn.set_winograd(False)
+    try:
+        without = array(module.conv2d(*tensors, options))
+    finally:
+        assert burn.set_winograd(before) is False
+    near([without], [want], 1e-6)
+    near([with_it], [want], 1e-4)
+
+
+def test_only_wanted_gradients(device):
+    """An input that is not tracked gets none, and what nobody needs is not computed."""
+    arrays, options = large("strided")
+    x, w, b = (tensor(a, device.autodiff()) for a in arrays)
+    w = w.require_grad()
+    grads = module.conv2d(x, w, b, options).sum().backward()
+    assert x.grad(grads) is None
+    assert w.grad(grads) is not None
+    assert b.grad(grads) is None
