@@ -538,14 +538,7 @@ TRAINING = [
 ]
 
 SIGNAL = [
-    Case(
-        "rfft 32×2^16",
-        "signal",
-        (Arg((32, 1 << 16)),),
-        "signal.rfft(a, 1)",
-        "torch.fft.rfft(a, dim=1)",
-        ratio=0.9,
-    ),
+    Case("rfft 32×2^16", "signal", (Arg((32, 1 << 16)),), "signal.rfft(a, 1)", "torch.fft.rfft(a, dim=1)", ratio=0.9),
 ]
 
 

@@ -33,6 +33,16 @@ def integer(op: str, name: str, value, low: int | None = None, high: int | None 
     return number
 
 
+def given(op: str, **values: object) -> None:
+    """Refuses None where a value stands for itself.
+
+    >>> given("pool", stride=[2, 2])
+    """
+    for name, value in values.items():
+        if value is None:
+            raise ArgumentTypeError(f"[{op}] {name!r} must be given, got None")
+
+
 def finite(op: str, name: str, value) -> float:
     """The value as a float, which must be finite."""
     if not fits(value, float):

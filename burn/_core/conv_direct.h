@@ -284,9 +284,10 @@ static void FN(direct_sizes)(FN(job) *g)
         const int large = g->slab > FN(SLAB), few = images * g->row_blocks * g->col_blocks < FN(TASKS);
         const int split = large || (few && g->row_block * g->col_block * call->c * call->o > 16384);
         if (split && g->row_block > 1) g->row_block = gemm_min(g->row_block - 1, gemm_ceil(rows, g->row_blocks + 1));
-        else if (split && g->col_block > 16 * VL)
-            g->col_block = gemm_min(gemm_ceil(g->col_block, lanes) - 1, gemm_ceil(gemm_ceil(cols, g->col_blocks + 1), lanes)) * lanes;
-        else break;
+        else if (split && g->col_block > 16 * VL) {
+            const int even = gemm_ceil(gemm_ceil(cols, g->col_blocks + 1), lanes);
+            g->col_block = gemm_min(gemm_ceil(g->col_block, lanes) - 1, even) * lanes;
+        } else break;
     }
     if (!flat) g->lanes = NULL;
     g->phased = h->phases * v->phases > 1 ? call->o * h->phases * v->phases * g->row_block * g->col_block : 0;

@@ -32,6 +32,10 @@ class BatchNormTrainOutput(NamedTuple):
     """What `batch_norm_train` returns. Mirrors `BatchNormTrainOutput`.
 
     Fields: `output` in the shape of the input; `mean` and (biased) `variance` of the batch, [channels], untracked.
+
+    >>> one = Tensor([1.0])
+    >>> burn.tensor.module.batch_norm_train(Tensor([[2.0], [6.0]]), one, one, 0.0).mean.tolist()
+    [4.0]
     """
 
     output: object

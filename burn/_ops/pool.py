@@ -138,7 +138,7 @@ def adaptive_avg_pool(op, x, output_size, axes):
     wanted = (output_size,) if axes == 1 and not isinstance(output_size, list | tuple) else output_size
     if not isinstance(wanted, list | tuple) or len(wanted) != axes:
         raise ShapeError(f"[{op}] 'output_size' must be {axes} ints ({AXES[axes]}), got {output_size!r}")
-    out = tuple(integer(op, "output_size", n, 1) for n in wanted)
+    out = tuple(integer(op, "output_size", n, 1, 2**31 - 1) for n in wanted)
     lead = (1,) * (3 - axes)
     ints = (dims[0] * dims[1], *lead, *dims[2:], *lead, *out)
     return _adaptive.apply((x,), (*dims[:2], *out), x._dtype, ints, (), ints)

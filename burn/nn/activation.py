@@ -153,7 +153,11 @@ class ActivationConfig(ConfigEnum):
         """`Tanh`."""
 
     def init(self, device=None) -> "Activation":
-        """The layer; on the default device if ``device`` is None."""
+        """The layer; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
+        """
         name = type(self).__name__
         if name == "GeluApproximate":
             return Activation.Gelu(Gelu.new_approximate())
@@ -162,7 +166,11 @@ class ActivationConfig(ConfigEnum):
 
 
 class Activation(EnumModule):
-    """An activation of any kind. Mirrors `burn::nn::activation::Activation`."""
+    """An activation of any kind. Mirrors `burn::nn::activation::Activation`.
+
+    >>> ActivationConfig.Relu.init().forward(Tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
 
     Identity: Identity
     Gelu: Gelu

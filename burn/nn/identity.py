@@ -7,8 +7,8 @@ from burn.tensor import Tensor
 class Identity(Module):
     """Returns its input. Mirrors `burn::nn::Identity`.
 
-    >>> Identity()
-    Identity
+    >>> Identity(), Identity().forward(Tensor([1.0])).tolist()
+    (Identity, [1.0])
     """
 
     def forward(self, input: Tensor) -> Tensor:

@@ -27,6 +27,9 @@ class Unfold4d(Module):
     """Blocks of images as columns: see `burn.tensor.module.unfold4d`. Mirrors `burn::nn::Unfold4d`.
 
     Fields: `kernel_size`, `stride`, `dilation`, `padding`.
+
+    >>> Unfold4d([1, 2]).forward(Tensor([[[[1.0, 2.0, 4.0]]]])).tolist()
+    [[[1.0, 2.0], [2.0, 4.0]]]
     """
 
     kernel_size: list[int]
@@ -78,6 +81,9 @@ class Fold4d(Module):
     """Columns back to images: see `burn.tensor.module.fold4d`. Mirrors `burn::nn::Fold4d`.
 
     Fields: `output_size`, `kernel_size`, `stride`, `dilation`, `padding`.
+
+    >>> Fold4d([1, 3], [1, 2]).forward(Tensor([[[1.0, 2.0], [2.0, 4.0]]])).tolist()
+    [[[[1.0, 4.0, 4.0]]]]
     """
 
     output_size: list[int]

@@ -35,6 +35,8 @@ class SamplingMethods:
         >>> x.grid_sample_2d(Tensor([[[[0.0, 0.0], [-1.0, -1.0]]]])).tolist()
         [[[[2.5, 0.25]]]]
         """
-        if options is None or isinstance(options, InterpolateMode):
-            options = GridSampleOptions(*([] if options is None else [options]))
+        if options is None:
+            options = GridSampleOptions()
+        elif isinstance(options, InterpolateMode):
+            options = GridSampleOptions(options)
         return interpolate.grid_sample_2d(self, grid, options, GridSampleOptions)

@@ -32,7 +32,7 @@ __all__ = [
 def _sizes(op: str, name: str, value: Any, low: int, axes: int | None = None) -> tuple[int, ...]:
     """One int an axis, none below `low`; `axes` many where that is given."""
     values = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    sizes = tuple(integer(op, name, v, low) for v in values)
+    sizes = tuple(integer(op, name, v, low, 2**31 - 1) for v in values)
     if not sizes or (axes is not None and len(sizes) != axes):
         raise ShapeError(f"[{op}] {name!r} must hold {axes or 'at least 1'} ints, one an axis, got {list(sizes)}")
     return sizes
@@ -48,7 +48,7 @@ def _pairs(op: str, name: str, value: Any, axes: int) -> tuple[tuple[int, int], 
         raise ShapeError(
             f"[{op}] {name!r} must hold {axes} ints or pairs (before, after), one an axis, got {shown(value)}"
         )
-    return tuple((integer(op, name, a, 0), integer(op, name, b, 0)) for a, b in pairs)
+    return tuple((integer(op, name, a, 0, 2**31 - 1), integer(op, name, b, 0, 2**31 - 1)) for a, b in pairs)
 
 
 class _Uneven:
@@ -218,9 +218,8 @@ class _PoolOptions(_Uneven):
 
     def with_padding(self, padding):
         """The same with a padding for both sides of each axis."""
-        return dataclasses.replace(
-            self, padding=_sizes(type(self).__name__, "padding", padding, 0, len(self.kernel_size))
-        )
+        sizes = _sizes(type(self).__name__, "padding", padding, 0, len(self.kernel_size))
+        return dataclasses.replace(self, padding=tuple((n, n) for n in sizes))
 
     def with_padding_pairs(self, padding):
         """The same with a pair (before, after) of padding an axis."""

@@ -116,8 +116,7 @@ def conv(name, x, weight, stride, padding, dilation, groups, bias=True):
     axes = len(x) - 2
     o = ConvOptions([stride] * axes if isinstance(stride, int) else stride, padding, dilation, groups)
     args = (Arg(x), Arg(weight), *([Arg((weight[0],))] if bias else []))
-    function = getattr(module, f"conv{axes}d")
-    return Case(f"conv{axes}d({name})", lambda x, w, b=None: function(x, w, b, o),
+    return Case(f"conv{axes}d({name})", lambda x, w, b=None: getattr(module, f"conv{axes}d")(x, w, b, o),
                 lambda x, w, b=None: convolved(x, w, b, o), args, slack=4.0)  # fmt: skip
 
 
@@ -126,8 +125,7 @@ def transposed(name, x, weight, stride, padding, padding_out, dilation, groups, 
     axes = len(x) - 2
     o = ConvTransposeOptions(stride, padding, padding_out, dilation, groups)
     args = (Arg(x), Arg(weight), *([Arg((weight[1] * groups,))] if bias else []))
-    function = getattr(module, f"conv_transpose{axes}d")
-    return Case(f"conv_transpose{axes}d({name})", lambda x, w, b=None: function(x, w, b, o),
+    return Case(f"conv_transpose{axes}d({name})", lambda x, w, b=None: getattr(module, f"conv_transpose{axes}d")(x, w, b, o),
                 lambda x, w, b=None: spread(x, w, b, o), args, slack=4.0)  # fmt: skip
 
 

@@ -107,7 +107,10 @@ def test_threads_do_not_matter(dtype, shape, flex):
     for count in (1, 2):
         with threads(count):
             results.append(
-                [*gradients(module.attention, x[:3], x[3:], flex), array(module.attention(*(tensor(a, flex) for a in x[:3])))]
+                [
+                    *gradients(module.attention, x[:3], x[3:], flex),
+                    array(module.attention(*(tensor(a, flex) for a in x[:3]))),
+                ]
             )
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)

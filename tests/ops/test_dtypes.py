@@ -50,8 +50,10 @@ def taking(call: Call, dtype: DType, device: Device) -> dict[str, Any]:
             values = np.round(np.abs(values) * 2 + 1) if main.kind == "f" else np.abs(values)
         return Tensor.from_data(values.astype(dtype.numpy), device, dtype)
 
-    fixed = ("indices", "mask")
-    return {k: placed(v, device) if k in fixed else changed(v) for k, v in call.arguments.items()}
+    def fixed(name: str, value: Any) -> bool:
+        return name in ("indices", "mask") and not (isinstance(value, Held) and is_float(value.values.dtype))
+
+    return {k: placed(v, device) if fixed(k, v) else changed(v) for k, v in call.arguments.items()}
 
 
 def outcome_of(call: Call, arguments: dict[str, Any]) -> Any:

@@ -3,6 +3,8 @@
 Window after window: of each, the cells that lie inside the input.
 """
 
+import math
+
 import numpy as np
 
 from burn.backend.contract import INDEX, KernelError
@@ -67,11 +69,11 @@ def max_pool2d_with_indices(outs, ins, ints, floats):
 @kernel("max_pool2d_bwd")
 def max_pool2d_bwd(outs, ins, ints, floats):
     """The gradient goes to the places."""
-    places = ins[1].reshape(ints[0], -1)
+    places = ins[1].reshape(ints[0], math.prod(ins[1].shape[2:]))
     wrong = np.flatnonzero((places < -1) | (places >= ints[1] * ints[2]))
     if wrong.size:
         raise KernelError(INDEX, int(wrong[0]), int(places.flat[wrong[0]]), ints[1] * ints[2])
-    dx, g = np.zeros((ints[0], ints[1] * ints[2])), wide(ins[0]).reshape(ints[0], -1)
+    dx, g = np.zeros((ints[0], ints[1] * ints[2])), wide(ins[0]).reshape(places.shape)
     for p in range(ints[0]):
         inside = places[p] >= 0
         np.add.at(dx[p], places[p][inside], g[p][inside])

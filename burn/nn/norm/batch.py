@@ -27,6 +27,9 @@ class BatchNormConfig(Config):
     def init(self, device=None) -> "BatchNorm":
         """The layer with gamma 1, beta 0, running mean 0 and variance 1; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive, a momentum
                 outside [0, 1].
@@ -55,6 +58,11 @@ class BatchNorm(Module):
     in its running statistics). A channel whose statistics are not finite, and an empty batch, leave the running
     statistics as they are. Fields: `gamma`, `beta`, `running_mean`, `running_var`, each [num_features]; `training`,
     `momentum`, `epsilon`.
+
+    >>> layer = BatchNormConfig(1).with_epsilon(1e-12).init(burn.Device.flex().autodiff())
+    >>> x = Tensor([[1.0], [3.0]], layer.devices()[0])
+    >>> layer.forward(x).tolist(), layer.running_mean.value_sync().round().tolist()
+    ([[-1.0], [1.0]], [0.0])
     """
 
     gamma: Param

@@ -32,6 +32,9 @@ class GroupNormConfig(Config):
     def init(self, device=None) -> "GroupNorm":
         """The layer with gamma 1 and beta 0; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is no positive integer, groups that do not divide the channels, an epsilon that
                 is not finite and positive.
@@ -52,6 +55,10 @@ class GroupNorm(Module):
     Mirrors `burn::nn::GroupNorm`. Mean and (biased) variance are those of a group of neighbouring channels of one
     sample; gamma and beta are by channel. Half precision is computed in f32. Fields: `gamma`, `beta` [num_channels] or
     None, `num_groups`, `num_channels`, `epsilon`.
+
+    >>> layer = GroupNormConfig(1, 2).with_epsilon(1e-12).init()
+    >>> layer.forward(Tensor([[1.0, 3.0], [10.0, 50.0]])).tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
     """
 
     gamma: Param | None
@@ -112,6 +119,9 @@ class InstanceNormConfig(Config):
     def init(self, device=None) -> "InstanceNorm":
         """The layer with gamma 1 and beta 0; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
         """
@@ -124,6 +134,10 @@ class InstanceNorm(Module):
     """`GroupNorm` with one channel a group. Mirrors `burn::nn::InstanceNorm`.
 
     Fields: `gamma`, `beta` [num_channels] or None, `num_channels`, `epsilon`.
+
+    >>> layer = InstanceNormConfig(2).with_epsilon(1e-12).init()
+    >>> layer.forward(Tensor([[[1.0, 3.0], [10.0, 50.0]]])).tolist()
+    [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
 
     gamma: Param | None

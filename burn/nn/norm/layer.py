@@ -115,6 +115,9 @@ class RmsNorm(Module):
     """``x / sqrt(mean(x * x) + epsilon) * gamma`` over the last axis. Mirrors `burn::nn::RmsNorm`.
 
     Half precision is computed in f32; f64 stays f64 (Burn narrows it). Fields: `gamma` [d_model], `epsilon`.
+
+    >>> RmsNormConfig(2).with_epsilon(1e-12).init().forward(Tensor([[3.0, -3.0]])).tolist()
+    [[1.0, -1.0]]
     """
 
     gamma: Param

@@ -38,6 +38,9 @@ class LocalResponseNorm(Module):
 
     Mirrors `burn::nn::LocalResponseNorm`. The average divides by ``size`` at the borders too. An even size reaches one
     channel further up, as ONNX has it (PyTorch reaches further down). Fields: `size`, `alpha`, `beta`, `k`.
+
+    >>> LocalResponseNorm(1, alpha=1.0, beta=1.0).forward(Tensor([[[1.0], [2.0]]])).tolist()
+    [[[0.5], [0.4000...]]]
     """
 
     size: int

@@ -1,5 +1,6 @@
 """Pooling."""
 
+from burn._arguments import given
 from burn._ops import pool
 from burn.tensor.ops import AvgPoolOptions, MaxPoolOptions
 
@@ -132,6 +133,7 @@ def max_pool2d_with_indices_backward(x, kernel_size, stride, padding, dilation, 
     >>> max_pool2d_with_indices_backward(x, [2, 2], [2, 2], [0, 0], [1, 1], False, g, at).tolist()
     [[[[0.0, 0.0], [5.0, 0.0]]]]
     """
+    given("max_pool2d_with_indices_backward", stride=stride, padding=padding, dilation=dilation)
     options = MaxPoolOptions(kernel_size, stride, padding, ceil_mode, dilation)
     return pool.max_pool2d_with_indices_backward(x, options, MaxPoolOptions, output_grad, indices)
 
@@ -203,6 +205,7 @@ def avg_pool2d_backward(x, grad, kernel_size, stride, padding, count_include_pad
     >>> avg_pool2d_backward(x, g, [2, 2], [2, 2], [0, 0], True, False).tolist()
     [[[[2.0, 2.0], [2.0, 2.0]]]]
     """
+    given("avg_pool2d_backward", stride=stride, padding=padding)
     options = AvgPoolOptions(kernel_size, stride, padding, ceil_mode, count_include_pad)
     return pool.avg_pool2d_backward(x, grad, options, AvgPoolOptions)
 
