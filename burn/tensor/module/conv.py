@@ -26,6 +26,8 @@ def _options(op, options, kind):
 def conv1d(x, weight, bias, options):
     """Cross-correlation along one axis, with zeros around. Mirrors `conv1d`.
 
+    An infinite weight that meets only zeros around may make NaN.
+
     Args:
         x: Float tensor [batch, channels_in, length].
         weight: [channels_out, channels_in / groups, kernel], not flipped.
@@ -93,6 +95,8 @@ def conv3d(x, weight, bias, options):
 
 def conv_transpose1d(x, weight, bias, options):
     """Each element spreads the kernel over the output: the adjoint of `conv1d`. Mirrors `conv_transpose1d`.
+
+    An infinite weight may make NaN at the borders too, where it meets no element.
 
     Args:
         x: Float tensor [batch, channels_in, length].
