@@ -41,6 +41,12 @@ class Interpolate1dConfig(Config):
 
     Mirrors `burn::nn::interpolate::Interpolate1dConfig`.
 
+    Args:
+        output_size: the new size.
+        scale_factor: new size by size.
+        mode: how a value between elements is found.
+        align_corners: whether the outermost elements stay where they are.
+
     >>> Interpolate1dConfig().with_output_size(20).init()
     Interpolate1d {mode: Nearest, output_size: Some(20), scale_factor: None}
     """
@@ -59,6 +65,12 @@ class Interpolate2dConfig(Config):
     """Configuration of `Interpolate2d`; exactly one of `output_size` and `scale_factor` must be set.
 
     Mirrors `burn::nn::interpolate::Interpolate2dConfig`.
+
+    Args:
+        output_size: the new size.
+        scale_factor: new size by size.
+        mode: how a value between elements is found.
+        align_corners: whether the outermost elements stay where they are.
 
     >>> Interpolate2dConfig().with_output_size([20, 20]).init()
     Interpolate2d {mode: Nearest, output_size: Some([20, 20]), scale_factor: None}
@@ -99,6 +111,9 @@ class Interpolate1d(_Interpolate):
     """The last axis in another size. Mirrors `burn::nn::interpolate::Interpolate1d`.
 
     Fields: `output_size`, `scale_factor`, `mode`, `align_corners`; see `burn.tensor.module.interpolate`.
+
+    >>> Interpolate1d(output_size=4).forward(Tensor([[[1.0, 2.0]]])).tolist()
+    [[[1.0, 1.0, 2.0, 2.0]]]
     """
 
     output_size: int | None
@@ -132,6 +147,9 @@ class Interpolate2d(_Interpolate):
     """Planes in another size. Mirrors `burn::nn::interpolate::Interpolate2d`.
 
     Fields: `output_size`, `scale_factor`, `mode`, `align_corners`; see `burn.tensor.module.interpolate`.
+
+    >>> Interpolate2d(output_size=[1, 4]).forward(Tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[1.0, 1.0, 2.0, 2.0]]]]
     """
 
     output_size: list[int] | None

@@ -78,6 +78,13 @@ class _Pool(_Printed):
 class MaxPool1dConfig(_Window):
     """Configuration of `MaxPool1d`. Mirrors `burn::nn::pool::MaxPool1dConfig`.
 
+    Args:
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window; the kernel size if None.
+        padding: what is put around the input.
+        dilation: distance between neighbours in the window.
+        ceil_mode: whether a last window that is not full counts.
+
     >>> MaxPool1dConfig(3).init()
     MaxPool1d {kernel_size: 3, stride: 3, padding: Valid, dilation: 1, ceil_mode: false}
     """
@@ -97,6 +104,9 @@ class MaxPool1d(_Pool):
     """The largest element of each window of the last axis. Mirrors `burn::nn::pool::MaxPool1d`.
 
     Padding never is the largest; NaN is. Fields: `kernel_size`, `stride`, `padding`, `dilation`, `ceil_mode`.
+
+    >>> MaxPool1d(2, 1).forward(Tensor([[[3.0, 1.0, 4.0]]])).tolist()
+    [[[3.0, 4.0]]]
     """
 
     kernel_size: int
@@ -132,6 +142,13 @@ class MaxPool1d(_Pool):
 class AvgPool1dConfig(_Window):
     """Configuration of `AvgPool1d`. Mirrors `burn::nn::pool::AvgPool1dConfig`.
 
+    Args:
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window; the kernel size if None.
+        padding: what is put around the input.
+        count_include_pad: whether padding counts in the divisor.
+        ceil_mode: whether a last window that is not full counts.
+
     >>> AvgPool1dConfig(3).init()
     AvgPool1d {kernel_size: 3, stride: 3, padding: Valid, count_include_pad: true, ceil_mode: false}
     """
@@ -151,6 +168,9 @@ class AvgPool1d(_Pool):
     """The average of each window of the last axis. Mirrors `burn::nn::pool::AvgPool1d`.
 
     Fields: `kernel_size`, `stride`, `padding`, `count_include_pad`, `ceil_mode`.
+
+    >>> AvgPool1d(2, 1).forward(Tensor([[[3.0, 1.0, 4.0]]])).tolist()
+    [[[2.0, 2.5]]]
     """
 
     kernel_size: int
@@ -186,6 +206,13 @@ class AvgPool1d(_Pool):
 class MaxPool2dConfig(_Window):
     """Configuration of `MaxPool2d`. Mirrors `burn::nn::pool::MaxPool2dConfig`.
 
+    Args:
+        kernel_size: size of the window, along each axis where there are several.
+        strides: steps of the window; the kernel size if None.
+        padding: what is put around the input.
+        dilation: distance between neighbours in the window.
+        ceil_mode: whether a last window that is not full counts.
+
     >>> MaxPool2dConfig([3, 3]).init()
     MaxPool2d {kernel_size: [3, 3], stride: [3, 3], padding: Valid, dilation: [1, 1], ceil_mode: false}
     """
@@ -205,6 +232,9 @@ class MaxPool2d(_Pool):
     """The largest element of each window of a plane. Mirrors `burn::nn::pool::MaxPool2d`.
 
     Padding never is the largest; NaN is. Fields: `kernel_size`, `stride`, `padding`, `dilation`, `ceil_mode`.
+
+    >>> MaxPool2d([2, 2], [1, 1]).forward(Tensor([[[[3.0, 1.0], [4.0, 0.0]]]])).tolist()
+    [[[[4.0]]]]
     """
 
     kernel_size: list[int]
@@ -240,6 +270,13 @@ class MaxPool2d(_Pool):
 class AvgPool2dConfig(_Window):
     """Configuration of `AvgPool2d`. Mirrors `burn::nn::pool::AvgPool2dConfig`.
 
+    Args:
+        kernel_size: size of the window, along each axis where there are several.
+        strides: steps of the window; the kernel size if None.
+        padding: what is put around the input.
+        count_include_pad: whether padding counts in the divisor.
+        ceil_mode: whether a last window that is not full counts.
+
     >>> AvgPool2dConfig([3, 3]).init()
     AvgPool2d {kernel_size: [3, 3], stride: [3, 3], padding: Valid, count_include_pad: true, ceil_mode: false}
     """
@@ -259,6 +296,9 @@ class AvgPool2d(_Pool):
     """The average of each window of a plane. Mirrors `burn::nn::pool::AvgPool2d`.
 
     Fields: `kernel_size`, `stride`, `padding`, `count_include_pad`, `ceil_mode`.
+
+    >>> AvgPool2d([2, 2], [1, 1]).forward(Tensor([[[[3.0, 1.0], [4.0, 0.0]]]])).tolist()
+    [[[[2.0]]]]
     """
 
     kernel_size: list[int]
@@ -294,6 +334,9 @@ class AvgPool2d(_Pool):
 class AdaptiveAvgPool1dConfig(Config):
     """Configuration of `AdaptiveAvgPool1d`. Mirrors `burn::nn::pool::AdaptiveAvgPool1dConfig`.
 
+    Args:
+        output_size: the new size.
+
     >>> AdaptiveAvgPool1dConfig(3).init()
     AdaptiveAvgPool1d {output_size: 3}
     """
@@ -309,6 +352,9 @@ class AdaptiveAvgPool1d(_Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool1d`.
 
     Field: `output_size`.
+
+    >>> AdaptiveAvgPool1d(2).forward(Tensor([[[3.0, 1.0, 4.0, 0.0]]])).tolist()
+    [[[2.0, 2.0]]]
     """
 
     output_size: int
@@ -334,6 +380,9 @@ class AdaptiveAvgPool1d(_Printed):
 class AdaptiveAvgPool2dConfig(Config):
     """Configuration of `AdaptiveAvgPool2d`. Mirrors `burn::nn::pool::AdaptiveAvgPool2dConfig`.
 
+    Args:
+        output_size: the new size.
+
     >>> AdaptiveAvgPool2dConfig([3, 3]).init()
     AdaptiveAvgPool2d {output_size: [3, 3]}
     """
@@ -349,6 +398,9 @@ class AdaptiveAvgPool2d(_Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool2d`.
 
     Field: `output_size`.
+
+    >>> AdaptiveAvgPool2d([1, 1]).forward(Tensor([[[[3.0, 1.0], [4.0, 0.0]]]])).tolist()
+    [[[[2.0]]]]
     """
 
     output_size: list[int]
@@ -374,6 +426,9 @@ class AdaptiveAvgPool2d(_Printed):
 class AdaptiveAvgPool3dConfig(Config):
     """Configuration of `AdaptiveAvgPool3d`. Mirrors `burn::nn::pool::AdaptiveAvgPool3dConfig`.
 
+    Args:
+        output_size: the new size.
+
     >>> AdaptiveAvgPool3dConfig([3, 3, 3]).init()
     AdaptiveAvgPool3d {output_size: [3, 3, 3]}
     """
@@ -389,6 +444,9 @@ class AdaptiveAvgPool3d(_Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool3d`.
 
     Field: `output_size`.
+
+    >>> AdaptiveAvgPool3d([1, 1, 1]).forward(Tensor([[[[[3.0, 1.0], [4.0, 0.0]]]]])).tolist()
+    [[[[[2.0]]]]]
     """
 
     output_size: list[int]

@@ -9,6 +9,12 @@ from burn.tensor.ops import UnfoldOptions
 class Unfold4dConfig(Config):
     """Configuration of `Unfold4d`. Mirrors `burn::nn::Unfold4dConfig`.
 
+    Args:
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        padding: what is put around the input.
+
     >>> Unfold4dConfig([3, 3]).init()
     Unfold4d {kernel_size: [3, 3], stride: [1, 1], dilation: [1, 1], padding: [0, 0]}
     """
@@ -61,6 +67,13 @@ class Unfold4d(Module):
 
 class Fold4dConfig(Config):
     """Configuration of `Fold4d`. Mirrors `burn::nn::Fold4dConfig`.
+
+    Args:
+        output_size: the new size.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        padding: what is put around the input.
 
     >>> Fold4dConfig([4, 4], [2, 2]).init()
     Fold4d {output_size: [4, 4], kernel_size: [2, 2], stride: [1, 1], dilation: [1, 1], padding: [0, 0]}

@@ -16,6 +16,17 @@ from ._shared import UNIFORM, ConvLayer, checked, parameters_of
 class DeformConv2dConfig(Config):
     """Configuration of `DeformConv2d`. Mirrors `burn::nn::conv::DeformConv2dConfig`.
 
+    Args:
+        channels: channels of the input and of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        weight_groups: groups of channels that do not mix; they divide the channels.
+        offset_groups: groups of input channels that share their offsets.
+        padding: what is put around the input.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> DeformConv2dConfig([5, 1], [5, 5]).init(Device.flex()).num_params()
     126
@@ -33,6 +44,9 @@ class DeformConv2dConfig(Config):
 
     def init(self, device=None) -> "DeformConv2d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is not positive, groups that do not divide the channels, or Same padding of an even kernel.
@@ -58,6 +72,10 @@ class DeformConv2d(ConvLayer):
 
     Fields: `weight` [channels_out, channels_in / weight_groups, height, width]; `bias` [channels_out] or None; `stride`,
     `kernel_size`, `dilation`, `weight_groups`, `offset_groups`, `padding`.
+
+    >>> layer = DeformConv2dConfig([2, 3], [1, 1]).init()
+    >>> layer.forward(Tensor.ones([1, 2, 4, 5]), Tensor.zeros([1, 2, 4, 5])).dims()
+    [1, 3, 4, 5]
     """
 
     weight: Param

@@ -31,6 +31,17 @@ class _Conv(ConvLayer):
 class Conv1dConfig(Config):
     """Configuration of `Conv1d`. Mirrors `burn::nn::conv::Conv1dConfig`.
 
+    Args:
+        channels_in: channels of the input.
+        channels_out: channels of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        groups: groups of channels that do not mix; they divide the channels.
+        padding: what is put around the input.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> Conv1dConfig(5, 5, 5).init(Device.flex())
     Conv1d {ch_in: 5, ch_out: 5, stride: 1, kernel_size: 5, dilation: 1, groups: 1, padding: Valid, params: 130}
@@ -49,6 +60,9 @@ class Conv1dConfig(Config):
     def init(self, device=None) -> "Conv1d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is not positive, or groups that do not divide the channels.
         """
@@ -62,6 +76,9 @@ class Conv1d(_Conv):
 
     Fields: `weight` [channels_out, channels_in / groups, kernel_size]; `bias` [channels_out] or None; `stride`, `kernel_size`,
     `dilation`, `groups`, `padding`.
+
+    >>> Conv1dConfig(2, 3, 2).init().forward(Tensor.ones([1, 2, 5])).dims()
+    [1, 3, 4]
     """
 
     weight: Param
@@ -95,6 +112,16 @@ class Conv1d(_Conv):
 class Conv2dConfig(Config):
     """Configuration of `Conv2d`. Mirrors `burn::nn::conv::Conv2dConfig`.
 
+    Args:
+        channels: channels of the input and of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        groups: groups of channels that do not mix; they divide the channels.
+        padding: what is put around the input.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> Conv2dConfig([5, 1], [5, 5]).init(Device.flex())
     Conv2d {ch_in: 5, ch_out: 1, stride: [1, 1], kernel_size: [5, 5], dilation: [1, 1], groups: 1, padding: Valid, params: 126}
@@ -112,6 +139,9 @@ class Conv2dConfig(Config):
     def init(self, device=None) -> "Conv2d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is not positive, or groups that do not divide the channels.
         """
@@ -125,6 +155,9 @@ class Conv2d(_Conv):
 
     Fields: `weight` [channels_out, channels_in / groups, height, width]; `bias` [channels_out] or None; `stride`,
     `kernel_size`, `dilation`, `groups`, `padding`.
+
+    >>> Conv2dConfig([2, 3], [2, 2]).init().forward(Tensor.ones([1, 2, 5, 4])).dims()
+    [1, 3, 4, 3]
     """
 
     weight: Param
@@ -160,6 +193,16 @@ class Conv3dConfig(Config):
 
     Same padding may be uneven, with even kernels too, which Burn refuses.
 
+    Args:
+        channels: channels of the input and of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        groups: groups of channels that do not mix; they divide the channels.
+        padding: what is put around the input.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> Conv3dConfig([5, 1], [5, 5, 5]).init(Device.flex()).num_params()
     626
@@ -177,6 +220,9 @@ class Conv3dConfig(Config):
     def init(self, device=None) -> "Conv3d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is not positive, or groups that do not divide the channels.
         """
@@ -190,6 +236,9 @@ class Conv3d(_Conv):
 
     Fields: `weight` [channels_out, channels_in / groups, depth, height, width]; `bias` [channels_out] or None; `stride`,
     `kernel_size`, `dilation`, `groups`, `padding`.
+
+    >>> Conv3dConfig([1, 2], [2, 2, 2]).init().forward(Tensor.ones([1, 1, 3, 4, 5])).dims()
+    [1, 2, 2, 3, 4]
     """
 
     weight: Param

@@ -34,6 +34,17 @@ class _Transposed(ConvLayer):
 class ConvTranspose1dConfig(Config):
     """Configuration of `ConvTranspose1d`. Mirrors `burn::nn::conv::ConvTranspose1dConfig`.
 
+    Args:
+        channels: channels of the input and of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        groups: groups of channels that do not mix; they divide the channels.
+        padding: what is put around the input.
+        padding_out: elements added at the end of the output.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> ConvTranspose1dConfig([5, 2], 5).init(Device.flex()).num_params()
     52
@@ -52,6 +63,9 @@ class ConvTranspose1dConfig(Config):
     def init(self, device=None) -> "ConvTranspose1d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is not positive, or groups that do not divide the channels.
         """
@@ -66,6 +80,9 @@ class ConvTranspose1d(_Transposed):
 
     Fields: `weight` [channels_in, channels_out / groups, kernel_size]; `bias` [channels_out] or None; `channels`, `stride`,
     `kernel_size`, `dilation`, `groups`, `padding`, `padding_out`.
+
+    >>> ConvTranspose1dConfig([2, 3], 2).with_stride(2).init().forward(Tensor.ones([1, 2, 5])).dims()
+    [1, 3, 10]
     """
 
     weight: Param
@@ -99,6 +116,17 @@ class ConvTranspose1d(_Transposed):
 class ConvTranspose2dConfig(Config):
     """Configuration of `ConvTranspose2d`. Mirrors `burn::nn::conv::ConvTranspose2dConfig`.
 
+    Args:
+        channels: channels of the input and of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        groups: groups of channels that do not mix; they divide the channels.
+        padding: what is put around the input.
+        padding_out: elements added at the end of the output.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> ConvTranspose2dConfig([5, 2], [5, 5]).init(Device.flex()).num_params()
     252
@@ -117,6 +145,9 @@ class ConvTranspose2dConfig(Config):
     def init(self, device=None) -> "ConvTranspose2d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is not positive, or groups that do not divide the channels.
         """
@@ -131,6 +162,9 @@ class ConvTranspose2d(_Transposed):
 
     Fields: `weight` [channels_in, channels_out / groups, height, width]; `bias` [channels_out] or None; `channels`, `stride`,
     `kernel_size`, `dilation`, `groups`, `padding`, `padding_out`.
+
+    >>> ConvTranspose2dConfig([2, 3], [2, 2]).init().forward(Tensor.ones([1, 2, 5, 4])).dims()
+    [1, 3, 6, 5]
     """
 
     weight: Param
@@ -165,6 +199,17 @@ class ConvTranspose2d(_Transposed):
 class ConvTranspose3dConfig(Config):
     """Configuration of `ConvTranspose3d`. Mirrors `burn::nn::conv::ConvTranspose3dConfig`.
 
+    Args:
+        channels: channels of the input and of the output.
+        kernel_size: size of the window, along each axis where there are several.
+        stride: steps of the window.
+        dilation: distance between neighbours in the window.
+        groups: groups of channels that do not mix; they divide the channels.
+        padding: what is put around the input.
+        padding_out: elements added at the end of the output.
+        bias: whether there is a bias.
+        initializer: how weight and bias are drawn.
+
     >>> from burn.device import Device
     >>> ConvTranspose3dConfig([5, 2], [5, 5, 5]).init(Device.flex()).num_params()
     1252
@@ -183,6 +228,9 @@ class ConvTranspose3dConfig(Config):
     def init(self, device=None) -> "ConvTranspose3d":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
 
+        Args:
+            device: a Device; the default device if None.
+
         Raises:
             ArgumentError: a size that is not positive, or groups that do not divide the channels.
         """
@@ -197,6 +245,9 @@ class ConvTranspose3d(_Transposed):
 
     Fields: `weight` [channels_in, channels_out / groups, depth, height, width]; `bias` [channels_out] or None; `channels`,
     `stride`, `kernel_size`, `dilation`, `groups`, `padding`, `padding_out`.
+
+    >>> ConvTranspose3dConfig([1, 2], [2, 2, 2]).init().forward(Tensor.ones([1, 1, 3, 4, 5])).dims()
+    [1, 2, 4, 5, 6]
     """
 
     weight: Param

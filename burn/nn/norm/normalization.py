@@ -22,8 +22,9 @@ _SIZES = {
 class NormalizationConfig(ConfigEnum):
     """Which normalisation, with its configuration. Mirrors `burn::nn::norm::NormalizationConfig`.
 
-    >>> NormalizationConfig.from_(layer.LayerNormConfig(4)).with_num_features(6).num_features()
-    6
+    >>> config = NormalizationConfig.from_(layer.LayerNormConfig(4)).with_num_features(6)
+    >>> config.num_features(), config.init().num_features()
+    (6, 6)
     """
 
     class Identity:
@@ -61,12 +62,20 @@ class NormalizationConfig(ConfigEnum):
 
     @classmethod
     def from_(cls, config) -> "NormalizationConfig":
-        """The variant that holds this configuration."""
+        """The variant that holds this configuration.
+
+        Args:
+            config: the configuration of a layer.
+        """
         name = type(config).__name__.removesuffix("NormConfig")
         return getattr(cls, name)(config)
 
     def init(self, device=None) -> "Normalization":
-        """The layer; on the default device if ``device`` is None."""
+        """The layer; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
+        """
         name = type(self).__name__
         if name not in _SIZES:
             return Normalization.Identity(Identity())
@@ -94,8 +103,9 @@ class Normalization(EnumModule):
     The variant's name is part of the paths of its parameters.
 
     >>> from burn.device import Device
-    >>> NormalizationConfig.from_(layer.RmsNormConfig(4)).init(Device.flex()).num_features()
-    4
+    >>> layers = NormalizationConfig.from_(layer.RmsNormConfig(2)).init(Device.flex())
+    >>> layers.num_features(), layers.forward(Tensor([[3.0, -3.0]], Device.flex())).round().tolist()
+    (2, [[1.0, -1.0]])
     """
 
     Identity: Identity
