@@ -168,8 +168,9 @@ def test_names_of_numpy_mean_the_same():
 
 NAMESPACES = [
     "burn", "burn.tensor", "burn.tensor.activation", "burn.tensor.grid", "burn.tensor.loss", "burn.tensor.module",
-    "burn.linalg", "burn.signal", "burn.config", "burn.module", "burn.nn", "burn.nn.activation", "burn.nn.conv",
-    "burn.nn.interpolate", "burn.nn.loss", "burn.nn.norm", "burn.nn.pool", "burn.optim",
+    "burn.linalg", "burn.signal", "burn.config", "burn.module", "burn.nn", "burn.nn.activation",
+    "burn.nn.attention", "burn.nn.cache", "burn.nn.conv",
+    "burn.nn.interpolate", "burn.nn.loss", "burn.nn.norm", "burn.nn.pool", "burn.nn.transformer", "burn.optim",
     "burn.lr_scheduler", "burn.grad_clipping", "burn.data.dataloader", "burn.data.dataset", "burn.store",
     "burn.train.metric", "burn.train.renderer", "burn.errors",
 ]  # fmt: skip

@@ -11,9 +11,11 @@ __all__ = ["TensorCache"]
 class TensorCache:
     """A tensor that grows along an axis, or that is computed once. Mirrors `burn::nn::cache::TensorCache`.
 
-    >>> cache = TensorCache.empty()
-    >>> cache.value is None
-    True
+    >>> grown, kept, x = TensorCache.empty(), TensorCache.empty(), Tensor([[1.0, 2.0]])
+    >>> grown.forward_autoregressive(x, 1, lambda x: x * 2).tolist()
+    [[2.0, 4.0]]
+    >>> kept.forward_full(x, lambda x: x * 2).tolist(), kept.forward_full(x, lambda x: x * 3).tolist()
+    ([[2.0, 4.0]], [[2.0, 4.0]])
     """
 
     def __init__(self, value: Tensor | None = None):
@@ -49,6 +51,10 @@ class TensorCache:
 
     def forward_full(self, input: Tensor, call: Callable[[Tensor], Tensor]) -> Tensor:
         """``call(input)``, computed at the first call only.
+
+        Args:
+            input: [batch, ...].
+            call: what is computed.
 
         Raises:
             ShapeError: another batch.

@@ -17,7 +17,22 @@ from .mha import check_mask
 
 
 class CrossAttentionConfig(Config):
-    """Configuration of `CrossAttention`. Mirrors `burn::nn::attention::CrossAttentionConfig`."""
+    """Configuration of `CrossAttention`. Mirrors `burn::nn::attention::CrossAttentionConfig`.
+
+    Args:
+        d_model: size of a query.
+        d_context: size of an element of the context.
+        n_heads: heads of queries.
+        n_heads_kv: heads of keys and values; they divide the heads of queries.
+        d_head: size of a head.
+        dropout: probability that a weight becomes 0 in training.
+        min_float: score of a key that is masked.
+        quiet_softmax: whether the weights of a query may add up to less than 1.
+
+    >>> config = CrossAttentionConfig(4, 6, 2, 1, 3).with_dropout(0.0).with_min_float(-1e9).with_quiet_softmax(True)
+    >>> config.init().forward(Tensor.ones([1, 2, 4]), Tensor.ones([1, 5, 6])).dims()
+    [1, 2, 4]
+    """
 
     d_model: int
     d_context: int
@@ -30,6 +45,9 @@ class CrossAttentionConfig(Config):
 
     def init(self, device=None) -> "CrossAttention":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer, heads of keys that do not divide those of queries, a
@@ -58,7 +76,11 @@ class CrossAttentionConfig(Config):
 
 
 class CrossAttentionCache:
-    """Keys and values of a context that stays. Mirrors `CrossAttentionCache`. Fields: `k`, `v`, each a `TensorCache`."""
+    """Keys and values of a context that stays. Mirrors `CrossAttentionCache`. Fields: `k`, `v`, each a `TensorCache`.
+
+    >>> CrossAttentionCache().k.value is None
+    True
+    """
 
     def __init__(self):
         self.k, self.v = TensorCache(), TensorCache()
@@ -69,6 +91,10 @@ class CrossAttention(Module):
 
     Mirrors `burn::nn::attention::CrossAttention`. Masked scores are replaced by ``min_float``. Fields: `query`, `key`,
     `value`, `output`, `dropout`, `n_heads`, `n_heads_kv`, `min_float`, `quiet_softmax`.
+
+    >>> layer, query, context = CrossAttentionConfig(4, 6, 2, 1, 3).init(), Tensor.ones([1, 2, 4]), Tensor.ones([1, 5, 6])
+    >>> layer.forward(query, context).dims(), layer.forward_cache(query, context, None, CrossAttentionCache()).dims()
+    ([1, 2, 4], [1, 2, 4])
     """
 
     query: Linear
@@ -109,7 +135,14 @@ class CrossAttention(Module):
         return self.forward_cache(query, context, mask, CrossAttentionCache())
 
     def forward_cache(self, query: Tensor, context: Tensor, mask: Tensor | None, cache: CrossAttentionCache) -> Tensor:
-        """`forward` with the keys and values of the first call; of later contexts only the batch is looked at."""
+        """`forward` with the keys and values of the first call; of later contexts only the batch is looked at.
+
+        Args:
+            query: [batch, queries, d_model].
+            context: [batch, keys, d_context].
+            mask: Bool [batch, keys], true removes the key, or None.
+            cache: what the first call fills.
+        """
         check_float("CrossAttention", query, "query")
         check_float("CrossAttention", context, "context")
         if query.ndim != 3 or context.ndim != 3 or query._dims[0] != context._dims[0]:

@@ -29,7 +29,11 @@ def generate_autoregressive_mask(batch_size: int, seq_length: int, device=None) 
 
 
 class SeqLengthOption(ConfigEnum):
-    """How long padded rows become. Mirrors `SeqLengthOption`."""
+    """How long padded rows become. Mirrors `SeqLengthOption`.
+
+    >>> generate_padding_mask(0, [[5], [6, 7]], SeqLengthOption.Fixed(3)).tensor.tolist()
+    [[5, 0, 0], [6, 7, 0]]
+    """
 
     class NoMax:
         """As long as the longest one."""
@@ -49,7 +53,13 @@ class SeqLengthOption(ConfigEnum):
 
 @dataclasses.dataclass(frozen=True)
 class GeneratePaddingMask:
-    """What `generate_padding_mask` returns: `tensor`, Int [batch, length], and `mask`, Bool, true at the padding."""
+    """What `generate_padding_mask` returns: `tensor`, Int [batch, length], and `mask`, Bool, true at the padding.
+
+    Mirrors `GeneratePaddingMask`.
+
+    >>> generate_padding_mask(0, [[5], [6, 7]]).tensor.tolist()
+    [[5, 0], [6, 7]]
+    """
 
     tensor: Tensor
     mask: Tensor
@@ -68,6 +78,9 @@ def generate_padding_mask(
         tokens_list: one list of tokens a row.
         seq_length: a SeqLengthOption, an int (at most so long) or None (as long as the longest).
         device: where to; the default device if None.
+
+    Returns:
+        GeneratePaddingMask, whose tensors are [rows, length].
 
     >>> generate_padding_mask(0, [[5], [6, 7]]).mask.tolist()
     [[False, True], [False, False]]

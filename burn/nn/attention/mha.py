@@ -20,6 +20,15 @@ from . import scores
 class MultiHeadAttentionConfig(Config):
     """Configuration of `MultiHeadAttention`. Mirrors `burn::nn::attention::MultiHeadAttentionConfig`.
 
+    Args:
+        d_model: size of a position.
+        n_heads: heads; they divide the size.
+        dropout: probability that a weight becomes 0 in training.
+        min_float: score of a key that is masked.
+        quiet_softmax: whether the weights of a query may add up to less than 1.
+        initializer: how the weights are drawn.
+        key_bias, value_bias, query_bias, output_bias: whether the linear layers have a bias.
+
     >>> from burn.device import Device
     >>> MultiHeadAttentionConfig(4, 2).init(Device.flex())
     MultiHeadAttention {d_model: 4, n_heads: 2, d_k: 2, dropout: 0.1, min_float: -10000, quiet_softmax: false, params: 80}
@@ -38,6 +47,9 @@ class MultiHeadAttentionConfig(Config):
 
     def init(self, device=None) -> "MultiHeadAttention":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
@@ -74,6 +86,11 @@ class MhaInput:
         key, value: [batch, keys, d_model].
         pad: Bool [batch, keys], true removes the key, or None; `mask_pad` sets it.
         attn: Bool [batch, queries, keys], true removes the pair, or None; `mask_attn` sets it.
+
+    >>> x, mask = Tensor.ones([1, 3, 4]), Tensor([[False, False, True]])
+    >>> given = MhaInput.self_attn(x).mask_pad(mask).mask_attn(mask.unsqueeze_dim(1).expand([1, 3, 3]))
+    >>> given.pad.dims(), given.attn.dims()
+    ([1, 3], [1, 3, 3])
     """
 
     query: Tensor
@@ -84,15 +101,27 @@ class MhaInput:
 
     @classmethod
     def self_attn(cls, tensor: Tensor) -> "MhaInput":
-        """Attention of a sequence to itself."""
+        """Attention of a sequence to itself.
+
+        Args:
+            tensor: [batch, positions, d_model].
+        """
         return cls(tensor, tensor, tensor)
 
     def mask_pad(self, mask: Tensor) -> "MhaInput":
-        """The same with a mask [batch, keys] of keys."""
+        """The same with a mask [batch, keys] of keys.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, pad=mask)
 
     def mask_attn(self, mask: Tensor) -> "MhaInput":
-        """The same with a mask [batch, queries, keys] of pairs."""
+        """The same with a mask [batch, queries, keys] of pairs.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, attn=mask)
 
 
@@ -101,6 +130,10 @@ class MhaOutput:
 
     Fields: `weights` [batch, n_heads, queries, keys], computed when they are first asked for where the layer did not
     need them; `context` [batch, queries, d_model].
+
+    >>> output = MultiHeadAttentionConfig(4, 2).init().forward(MhaInput.self_attn(Tensor.ones([1, 3, 4])))
+    >>> output.weights.dims(), output.context.dims()
+    ([1, 2, 3, 3], [1, 3, 4])
     """
 
     def __init__(self, weights: Tensor | Callable[[], Tensor], context: Tensor):
@@ -119,6 +152,9 @@ class MhaCache:
     """What `MultiHeadAttention.forward_cache` keeps. Mirrors `MhaCache`.
 
     Fields: `query`, `key`, `value`, `output`, each a `TensorCache`; `fixed`, whether keys and values are computed once.
+
+    >>> MhaCache.autoregressive().fixed, MhaCache.autoregressive_cross_attention().fixed
+    (False, True)
     """
 
     def __init__(self, fixed: bool):
@@ -143,6 +179,10 @@ class MultiHeadAttention(Module):
     weights exist as a matrix only for dropout in training, for quiet softmax, for a ``min_float`` above -1e4, and when
     the output is asked for them. Fields: `query`, `key`, `value`, `output`, layers of d_model to d_model; `dropout`,
     `n_heads`, `min_float`, `quiet_softmax`.
+
+    >>> layer, given, cache = MultiHeadAttentionConfig(4, 2).init(), MhaInput.self_attn(Tensor.ones([1, 1, 4])), MhaCache(False)
+    >>> layer.forward(given).context.dims(), layer.forward_cache(given, cache).context.dims()
+    ([1, 1, 4], [1, 1, 4])
     """
 
     query: Linear
@@ -167,6 +207,9 @@ class MultiHeadAttention(Module):
     def forward(self, input: MhaInput) -> MhaOutput:
         """Applies the layer.
 
+        Args:
+            input: an MhaInput.
+
         # Shapes
 
         - query: [batch, queries, d_model]
@@ -190,6 +233,10 @@ class MultiHeadAttention(Module):
         """`forward` of a sequence that grows by one position a call; what is known is not computed again.
 
         The caller passes the whole sequence. Each position sees what was there when it came.
+
+        Args:
+            input: an MhaInput.
+            cache: what the calls before left.
 
         Raises:
             ShapeError: sizes that do not fit, or that are not one position more than at the last call.

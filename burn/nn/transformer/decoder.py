@@ -19,7 +19,25 @@ from .pwff import PositionWiseFeedForward
 
 
 class TransformerDecoderConfig(Config):
-    """Configuration of `TransformerDecoder`. Mirrors `burn::nn::transformer::TransformerDecoderConfig`."""
+    """Configuration of `TransformerDecoder`. Mirrors `burn::nn::transformer::TransformerDecoderConfig`.
+
+    Args:
+        d_model: size of a position.
+        d_ff: size between the two linear layers of the feed-forward part.
+        n_heads: heads; they divide the size.
+        n_layers: how many layers.
+        dropout: probability that an element becomes 0 in training.
+        norm_first: whether the norms stand before the parts.
+        quiet_softmax: whether the weights of a query may add up to less than 1.
+        initializer: how the weights are drawn.
+        activation: what stands between the two linear layers.
+        layer_norm_eps: added to the variance in the norms.
+
+    >>> config = TransformerDecoderConfig(4, 8, 2, 1).with_dropout(0.0).with_norm_first(True).with_quiet_softmax(True)
+    >>> config = config.with_activation(ActivationConfig.Relu).with_layer_norm_eps(1e-6)
+    >>> config.with_initializer(Initializer.Zeros).init().n_layers
+    1
+    """
 
     d_model: int
     d_ff: int
@@ -34,6 +52,9 @@ class TransformerDecoderConfig(Config):
 
     def init(self, device=None) -> "TransformerDecoder":
         """The layers, their parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
@@ -54,6 +75,12 @@ class TransformerDecoderInput:
         target_attn: Bool [batch, targets, targets], or None; `target_mask_attn` sets it.
         memory_pad: Bool [batch, positions], or None; `memory_mask_pad` sets it.
         memory_attn: Bool [batch, targets, positions], or None; `memory_mask_attn` sets it.
+
+    >>> given, mask = TransformerDecoderInput(Tensor.ones([1, 2, 4]), Tensor.ones([1, 2, 4])), Tensor([[False, True]])
+    >>> pairs = mask.unsqueeze_dim(1).expand([1, 2, 2])
+    >>> given = given.target_mask_pad(mask).target_mask_attn(pairs).memory_mask_pad(mask).memory_mask_attn(pairs)
+    >>> given.target_pad.dims(), given.memory_attn.dims()
+    ([1, 2], [1, 2, 2])
     """
 
     target: Tensor
@@ -64,19 +91,35 @@ class TransformerDecoderInput:
     memory_attn: Tensor | None = None
 
     def target_mask_pad(self, mask: Tensor) -> "TransformerDecoderInput":
-        """The same with a mask [batch, targets] of keys in the target."""
+        """The same with a mask [batch, targets] of keys in the target.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, target_pad=mask)
 
     def target_mask_attn(self, mask: Tensor) -> "TransformerDecoderInput":
-        """The same with a mask [batch, targets, targets] of pairs in the target."""
+        """The same with a mask [batch, targets, targets] of pairs in the target.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, target_attn=mask)
 
     def memory_mask_pad(self, mask: Tensor) -> "TransformerDecoderInput":
-        """The same with a mask [batch, positions] of keys in the memory."""
+        """The same with a mask [batch, positions] of keys in the memory.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, memory_pad=mask)
 
     def memory_mask_attn(self, mask: Tensor) -> "TransformerDecoderInput":
-        """The same with a mask [batch, targets, positions] of pairs."""
+        """The same with a mask [batch, targets, positions] of pairs.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, memory_attn=mask)
 
 
@@ -93,6 +136,10 @@ class TransformerDecoderLayer(Module):
 
     Mirrors `burn::nn::transformer::TransformerDecoderLayer`. With the norms first they stand in the order `norm_3`, `norm_1`,
     `norm_2`, as in Burn. Fields: `cross_attn`, `self_attn`, `pwff`, `norm_1`, `norm_2`, `norm_3`, `dropout`, `norm_first`.
+
+    >>> layer = TransformerDecoderLayer.from_config(TransformerDecoderConfig(4, 8, 2, 1))
+    >>> layer.forward(TransformerDecoderInput(Tensor.ones([1, 2, 4]), Tensor.ones([1, 3, 4]))).target.dims()
+    [1, 2, 4]
     """
 
     cross_attn: MultiHeadAttention
@@ -116,7 +163,12 @@ class TransformerDecoderLayer(Module):
 
     @classmethod
     def from_config(cls, config, device=None) -> "TransformerDecoderLayer":
-        """One layer of a configuration of `TransformerDecoder`."""
+        """One layer of a configuration of `TransformerDecoder`.
+
+        Args:
+            config: a TransformerDecoderConfig.
+            device: a Device; the default device if None.
+        """
         attentions = [attention_of(config, device) for _ in range(2)]
         norms = [LayerNormConfig(config.d_model, config.layer_norm_eps).init(device) for _ in range(3)]
         dropout = DropoutConfig(config.dropout).init()
@@ -124,6 +176,9 @@ class TransformerDecoderLayer(Module):
 
     def forward(self, input: TransformerDecoderInput) -> TransformerDecoderInput:
         """Applies the layer.
+
+        Args:
+            input: a TransformerDecoderInput.
 
         # Shapes
 
@@ -165,6 +220,13 @@ class TransformerDecoder(Module):
 
     No mask is added: pass a causal one with `target_mask_attn`. Fields: `layers`, and of the configuration `d_model`,
     `d_ff`, `n_heads`, `n_layers`, `dropout`, `norm_first`, `quiet_softmax`.
+
+    >>> layers = TransformerDecoderConfig(4, 8, 2, 1).init()
+    >>> given = TransformerDecoderInput(Tensor.ones([1, 1, 4]), Tensor.ones([1, 3, 4]))
+    >>> layers.forward(given).dims()
+    [1, 1, 4]
+    >>> layers.forward_autoregressive_inference(given, layers.new_autoregressive_cache()).dims()
+    [1, 1, 4]
     """
 
     layers: list[TransformerDecoderLayer]
@@ -183,6 +245,9 @@ class TransformerDecoder(Module):
 
     def forward(self, input: TransformerDecoderInput) -> Tensor:
         """Applies the layers; every one gets the same memory and masks.
+
+        Args:
+            input: a TransformerDecoderInput.
 
         # Shapes
 
@@ -206,6 +271,10 @@ class TransformerDecoder(Module):
         """`forward` of a target that grows by one position a call, each of which sees what was there when it came.
 
         The caller passes the whole target; only the last position is computed. The memory is that of the first call.
+
+        Args:
+            input: a TransformerDecoderInput.
+            cache: what `new_autoregressive_cache` made.
         """
         for layer, kept in zip(self.layers, cache, strict=True):
             input = layer._run(input, kept)

@@ -18,7 +18,25 @@ from .pwff import PositionWiseFeedForward, PositionWiseFeedForwardConfig
 
 
 class TransformerEncoderConfig(Config):
-    """Configuration of `TransformerEncoder`. Mirrors `burn::nn::transformer::TransformerEncoderConfig`."""
+    """Configuration of `TransformerEncoder`. Mirrors `burn::nn::transformer::TransformerEncoderConfig`.
+
+    Args:
+        d_model: size of a position.
+        d_ff: size between the two linear layers of the feed-forward part.
+        n_heads: heads; they divide the size.
+        n_layers: how many layers.
+        dropout: probability that an element becomes 0 in training.
+        norm_first: whether the norms stand before the parts.
+        quiet_softmax: whether the weights of a query may add up to less than 1.
+        initializer: how the weights are drawn.
+        activation: what stands between the two linear layers.
+        layer_norm_eps: added to the variance in the norms.
+
+    >>> config = TransformerEncoderConfig(4, 8, 2, 1).with_dropout(0.0).with_norm_first(True).with_quiet_softmax(True)
+    >>> config = config.with_activation(ActivationConfig.Relu).with_layer_norm_eps(1e-6)
+    >>> config.with_initializer(Initializer.Zeros).init().n_layers
+    1
+    """
 
     d_model: int
     d_ff: int
@@ -33,6 +51,9 @@ class TransformerEncoderConfig(Config):
 
     def init(self, device=None) -> "TransformerEncoder":
         """The layers, their parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
@@ -51,6 +72,10 @@ class TransformerEncoderInput:
         tensor: [batch, positions, d_model].
         pad: Bool [batch, positions], true removes the position as a key, or None; `mask_pad` sets it.
         attn: Bool [batch, positions, positions], or None; `mask_attn` sets it.
+
+    >>> given, mask = TransformerEncoderInput(Tensor.ones([1, 2, 4])), Tensor([[False, True]])
+    >>> given.mask_pad(mask).pad.dims(), given.mask_attn(mask.unsqueeze_dim(1).expand([1, 2, 2])).attn.dims()
+    ([1, 2], [1, 2, 2])
     """
 
     tensor: Tensor
@@ -58,11 +83,19 @@ class TransformerEncoderInput:
     attn: Tensor | None = None
 
     def mask_pad(self, mask: Tensor) -> "TransformerEncoderInput":
-        """The same with a mask [batch, positions] of keys."""
+        """The same with a mask [batch, positions] of keys.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, pad=mask)
 
     def mask_attn(self, mask: Tensor) -> "TransformerEncoderInput":
-        """The same with a mask [batch, queries, keys] of pairs."""
+        """The same with a mask [batch, queries, keys] of pairs.
+
+        Args:
+            mask: Bool, true removes.
+        """
         return dataclasses.replace(self, attn=mask)
 
 
@@ -78,6 +111,9 @@ class TransformerEncoderLayer(Module):
 
     Mirrors `burn::nn::transformer::TransformerEncoderLayer`. With the norms first, `norm_2` stands before the attention and
     `norm_1` before the feed-forward, as in Burn. Fields: `mha`, `pwff`, `norm_1`, `norm_2`, `dropout`, `norm_first`.
+
+    >>> TransformerEncoderLayer.from_config(TransformerEncoderConfig(4, 8, 2, 1)).forward(Tensor.ones([1, 2, 4])).dims()
+    [1, 2, 4]
     """
 
     mha: MultiHeadAttention
@@ -97,7 +133,12 @@ class TransformerEncoderLayer(Module):
 
     @classmethod
     def from_config(cls, config, device=None) -> "TransformerEncoderLayer":
-        """One layer of a configuration of `TransformerEncoder`."""
+        """One layer of a configuration of `TransformerEncoder`.
+
+        Args:
+            config: a TransformerEncoderConfig.
+            device: a Device; the default device if None.
+        """
         norms = [LayerNormConfig(config.d_model, config.layer_norm_eps).init(device) for _ in range(2)]
         dropout = DropoutConfig(config.dropout).init()
         return cls(attention_of(config, device), feed_forward_of(config, device), *norms, dropout, config.norm_first)
@@ -135,6 +176,12 @@ class TransformerEncoder(Module):
 
     Fields: `layers`, and of the configuration `d_model`, `d_ff`, `n_heads`, `n_layers`, `dropout`, `norm_first`,
     `quiet_softmax`.
+
+    >>> layers, given = TransformerEncoderConfig(4, 8, 2, 1).init(), TransformerEncoderInput(Tensor.ones([1, 1, 4]))
+    >>> layers.forward(given).dims()
+    [1, 1, 4]
+    >>> layers.forward_autoregressive_inference(given, layers.new_autoregressive_cache()).dims()
+    [1, 1, 4]
     """
 
     layers: list[TransformerEncoderLayer]
@@ -153,6 +200,9 @@ class TransformerEncoder(Module):
 
     def forward(self, input: TransformerEncoderInput) -> Tensor:
         """Applies the layers; every one gets the same masks.
+
+        Args:
+            input: a TransformerEncoderInput.
 
         # Shapes
 
@@ -176,6 +226,10 @@ class TransformerEncoder(Module):
         """`forward` of a sequence that grows by one position a call, each of which sees what was there when it came.
 
         The caller passes the whole sequence; only the last position is computed.
+
+        Args:
+            input: a TransformerEncoderInput.
+            cache: what `new_autoregressive_cache` made.
         """
         x = input.tensor
         for layer, kept in zip(self.layers, cache, strict=True):

@@ -16,6 +16,13 @@ from ..linear import Linear, LinearConfig
 class PositionWiseFeedForwardConfig(Config):
     """Configuration of `PositionWiseFeedForward`. Mirrors `burn::nn::transformer::PositionWiseFeedForwardConfig`.
 
+    Args:
+        d_model: size of a position.
+        d_ff: size between the two linear layers.
+        dropout: probability that an element between them becomes 0 in training.
+        initializer: how the weights are drawn.
+        activation: what stands between them.
+
     >>> from burn.device import Device
     >>> PositionWiseFeedForwardConfig(2, 4).init(Device.flex())
     PositionWiseFeedForward {d_model: 2, d_ff: 4, prob: 0.1, params: 22}
@@ -29,6 +36,9 @@ class PositionWiseFeedForwardConfig(Config):
 
     def init(self, device=None) -> "PositionWiseFeedForward":
         """The layer, its parameters still to be drawn; on the default device if ``device`` is None.
+
+        Args:
+            device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer, a dropout outside [0, 1].
@@ -47,6 +57,9 @@ class PositionWiseFeedForward(Module):
     """``linear_outer(dropout(activation(linear_inner(x))))``. Mirrors `burn::nn::transformer::PositionWiseFeedForward`.
 
     Fields: `linear_inner`, `linear_outer`, `dropout`, `activation`, whose parameters are recorded too (Burn skips them).
+
+    >>> PositionWiseFeedForwardConfig(2, 4).init().forward(Tensor.ones([1, 3, 2])).dims()
+    [1, 3, 2]
     """
 
     linear_inner: Linear
