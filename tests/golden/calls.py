@@ -38,8 +38,8 @@ PARAMETERS = {"d1": "dim1", "d2": "dim2", "start_dim": "start", "end_dim": "end"
 
 # Classes whose fields a manifest lists one by one.
 OPTIONS = (
-    burn.signal.StftOptions, GridOptions, AttentionModuleOptions, MaxPoolOptions, AvgPoolOptions, InterpolateOptions,
-    GridSampleOptions, UnfoldOptions, ConvOptions, ConvTransposeOptions, DeformConvOptions,
+    burn.signal.StftOptions, GridOptions, AttentionModuleOptions, UnfoldOptions, MaxPoolOptions, AvgPoolOptions,
+    InterpolateOptions, GridSampleOptions, ConvOptions, ConvTransposeOptions, DeformConvOptions,
 )  # fmt: skip
 
 # Inputs of which a manifest says whether they are there.
