@@ -283,5 +283,5 @@ def test_cuda_parameters_come_in_the_order_of_the_cpu(family):
             shared = [n for _, n in listed if n in wanted]
             assert shared == [n for n in wanted if n in shared], (name, shared, wanted)
             seen += 1
-    # the kernels of these are macros over the op's name
-    assert seen or family in ("reduce", "scan", "softmax", "sort"), "no kernel was recognised"
+    # the kernels of these are macros over the op's name; CUDA has none of signal
+    assert seen or family in ("reduce", "scan", "signal", "softmax", "sort"), "no kernel was recognised"
