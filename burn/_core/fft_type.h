@@ -37,28 +37,40 @@ VINL void FN(dft8)(V *re, V *im) {
     }
 }
 
-/* One pass over columns: row q + s (p + m k) of x, k < R, to row q + s (R p + k) of y; w: R - 1 twiddles for each p. */
+/* One pass over columns: row q + s (p + m k) of x, k < R, to row q + s (R p + k) of y; w: R - 1 twiddles for each p. Each
+   radix is a function of its own, or its pointers do not fit the registers. */
 VINL void FN(pass)(const int R, int64_t m, int64_t s, const T *w, const T *xr, const T *xi, int64_t xs, T *yr, T *yi,
                    int64_t ys, const int last) {
-    for (int64_t p = 0; p < m; p++, w += 2 * (R - 1))
-        for (int64_t q = 0; q < s; q++) {
+    const int64_t a = s * m * xs, b = s * ys, skip = (R - 1) * b;
+    for (int64_t p = 0; p < m; p++, w += 2 * (R - 1), yr += skip, yi += skip)
+        for (int64_t q = 0; q < s; q++, xr += xs, xi += xs, yr += ys, yi += ys) {
             V re[8], im[8];
-            const int64_t from = (q + s * p) * xs, to = (q + s * R * p) * ys;
-            for (int k = 0; k < R; k++) re[k] = AT_C(xr + from + k * s * m * xs), im[k] = AT_C(xi + from + k * s * m * xs);
+            for (int k = 0; k < R; k++) re[k] = AT_C(xr + k * a), im[k] = AT_C(xi + k * a);
             if (R == 2) FN(dft2)(&re[0], &re[1]), FN(dft2)(&im[0], &im[1]);
             else if (R == 4) FN(dft4)(re, im, 0, 1, 2, 3);
             else FN(dft8)(re, im);
-            AT(yr + to) = re[0], AT(yi + to) = im[0];
+            AT(yr) = re[0], AT(yi) = im[0];
             for (int k = 1; k < R; k++) {
                 V r = re[k], i = im[k];
                 if (!last) {
                     const T c = w[2 * k - 2], d = w[2 * k - 1];
                     r = re[k] * c - im[k] * d, i = re[k] * d + im[k] * c;
                 }
-                AT(yr + to + k * s * ys) = r, AT(yi + to + k * s * ys) = i;
+                AT(yr + k * b) = r, AT(yi + k * b) = i;
             }
         }
 }
+#define PASS(name, R, last) \
+    static __attribute__((noinline)) void FN(name)(int64_t m, int64_t s, const T *w, const T *xr, const T *xi, int64_t xs, \
+                                                   T *yr, T *yi, int64_t ys) { \
+        FN(pass)(R, m, s, w, xr, xi, xs, yr, yi, ys, last); \
+    }
+PASS(pass2, 2, 1)
+PASS(pass4, 4, 0)
+PASS(pass4_last, 4, 1)
+PASS(pass8, 8, 0)
+PASS(pass8_last, 8, 1)
+#undef PASS
 
 /* Transforms L columns of 2^bits rows from x to y (distances of rows xs, ys), by way of two buffers of rows of L, re and
    then im; x may be the second buffer or y. Without y the result is in the buffer that is returned. */
@@ -70,11 +82,9 @@ static T *FN(columns)(const T *w, int bits, const T *xr, const T *xi, int64_t xs
         const int take = pass_bits(bits), last = take == bits, out = last && yr;
         const int64_t m = (int64_t)1 << (bits - take), ts = out ? ys : L;
         T *tr = out ? yr : to, *ti = out ? yi : to + plane;
-        if (take == 1) FN(pass)(2, m, s, w, xr, xi, xs, tr, ti, ts, 1);
-        else if (take == 3 && last) FN(pass)(8, m, s, w, xr, xi, xs, tr, ti, ts, 1);
-        else if (take == 3) FN(pass)(8, m, s, w, xr, xi, xs, tr, ti, ts, 0);
-        else if (last) FN(pass)(4, m, s, w, xr, xi, xs, tr, ti, ts, 1);
-        else FN(pass)(4, m, s, w, xr, xi, xs, tr, ti, ts, 0);
+        if (take == 1) FN(pass2)(m, s, w, xr, xi, xs, tr, ti, ts);
+        else if (take == 3) (last ? FN(pass8_last) : FN(pass8))(m, s, w, xr, xi, xs, tr, ti, ts);
+        else (last ? FN(pass4_last) : FN(pass4))(m, s, w, xr, xi, xs, tr, ti, ts);
         if (last) return to;
         w += 2 * m * ((1 << take) - 1);
         s <<= take;
@@ -120,6 +130,7 @@ static void FN(row)(const signal_plan *plan, const T *xr, const T *xi, T *b, int
             for (int64_t r = 0; r < n1; r++) {
                 const T *pairs = xr + 2 * (r * n2 + c);
                 V lo = AT_C(pairs), hi = AT_C(pairs + L);
+                __builtin_prefetch(pairs + 2 * L, 0, 2);
                 AT(second + r * L) = __builtin_shuffle(lo, hi, (I)LANES(PICK_EVEN));
                 AT(second + (n1 + r) * L) = __builtin_shuffle(lo, hi, (I)LANES(PICK_ODD));
             }

@@ -4,6 +4,8 @@ those of other devices, on the host through SciPy, in the precision of the data.
 The tape sees one step for each result. All of them are linear maps, so a gradient is another transform.
 """
 
+import math
+
 import numpy as np
 
 from burn._core import core
@@ -53,7 +55,7 @@ def _transformed(kind, ins, axis, n):
     outer, have = ins[0]._dims[:-1], ins[0]._dims[-1]
     shape = (*outer, n // 2 + 1 if kind == "rfft" else n)
     count = op.n_out
-    outs = op.apply_many(ins, [shape] * count, [x._dtype] * count, (int(np.prod(outer, dtype=int)), n, have))
+    outs = op.apply_many(ins, [shape] * count, [x._dtype] * count, (math.prod(outer), n, have))
     return tuple(copied(swap(out, axis, last)) for out in outs) if axis != last else outs
 
 
