@@ -18,7 +18,7 @@ enum signal_op { SIGNAL_RFFT, SIGNAL_IRFFT, SIGNAL_CFFT };
 typedef struct {
     int bits, bits1, bits2; /* of N, N1, N2; bits2 is 0 where rows lie side by side */
     void *steps1, *steps2;  /* twiddles of the passes over columns */
-    void *turn;             /* of the matrix, by blocks of columns: re and im of each row, by lanes */
+    void *turn, *lanes;     /* of the matrix: of each block of columns by row; of each row by lane, re and im apart */
     void *half_re, *half_im; /* exp(-i pi k / N) for k < N / 2 */
 } signal_plan;
 

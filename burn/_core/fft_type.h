@@ -122,7 +122,7 @@ static void FN(row)(const signal_plan *plan, const T *xr, const T *xi, T *b, int
                     T *buffer) {
     const int64_t n1 = (int64_t)1 << plan->bits1, n2 = (int64_t)1 << plan->bits2, plane = L * i64_max(n1, n2);
     T *first = buffer, *second = buffer + 2 * plane, *bi = b + n2 * bs;
-    const T *turn = plan->turn;
+    const T *turn = plan->turn, *lanes = plan->lanes;
     for (int64_t c = 0; c < n2; c += L) {
         const T *done, *from_r = xr + c, *from_i = xi + c;
         int64_t stride = n2;
@@ -137,11 +137,12 @@ static void FN(row)(const signal_plan *plan, const T *xr, const T *xi, T *b, int
             from_r = second, from_i = second + n1 * L, stride = L;
         }
         done = FN(columns)(plan->steps1, plan->bits1, from_r, from_i, stride, NULL, NULL, 0, first, second);
-        for (int64_t k = 0; k < n1; k += L, turn += 2 * L * L) {
+        for (int64_t k = 0; k < n1; k += L, turn += 2 * L) {
             V re[L], im[L];
             for (int l = 0; l < L; l++) {
                 V r = AT_C(done + (k + l) * L), i = AT_C(done + (n1 + k + l) * L);
-                V c_ = AT_C(turn + 2 * l * L), d = AT_C(turn + (2 * l + 1) * L);
+                V e = AT_C(lanes + 2 * (k + l) * L), f = AT_C(lanes + (2 * (k + l) + 1) * L);
+                V c_ = e * turn[2 * l] - f * turn[2 * l + 1], d = e * turn[2 * l + 1] + f * turn[2 * l];
                 re[l] = r * c_ - i * d, im[l] = r * d + i * c_;
             }
             FN(transpose)(re);
@@ -282,7 +283,8 @@ static void FN(rows_task)(void *ctx, int64_t task) {
                 xr[l] = mi, xi[l] = mr;
             }
         }
-        T *re = (T *)j->re + row * (j->op == SIGNAL_RFFT ? bins : j->n), *im = (T *)j->im + row * (j->op == SIGNAL_RFFT ? bins : n);
+        const int64_t to = row * (j->op == SIGNAL_RFFT ? bins : j->n);
+        T *re = (T *)j->re + to, *im = j->op == SIGNAL_IRFFT ? NULL : (T *)j->im + to;
         if (short_rows) FN(side_by_side)(plan, xr, xi, count, z, zs, scratch);
         else if (j->op == SIGNAL_CFFT) {
             FN(row)(plan, xr[0], xi[0], z, zs, re, im, n1, scratch);
@@ -327,14 +329,16 @@ static signal_plan *FN(make_plan)(int bits) {
     const int64_t n = (int64_t)1 << bits;
     const int whole = n >= L * L, bits2 = whole ? bits / 2 : 0, bits1 = bits - bits2;
     const int64_t n1 = (int64_t)1 << bits1, n2 = (int64_t)1 << bits2;
-    const int64_t count = (whole ? 2 * n : 0) + n + 4 * (n1 + n2); /* the passes of n take less than 2 n roots */
+    const int64_t count = (whole ? 2 * n1 * L + 2 * n / L : 0) + n + 4 * (n1 + n2); /* the passes of n take less than 2 n roots */
     signal_plan *plan = NULL;
     if (posix_memalign((void **)&plan, 64, 128 + (size_t)count * sizeof(T))) return NULL;
     T *w = (T *)((char *)plan + 128);
-    *plan = (signal_plan){.bits = bits, .bits1 = bits1, .bits2 = bits2, .turn = w};
+    *plan = (signal_plan){.bits = bits, .bits1 = bits1, .bits2 = bits2, .lanes = w};
+    for (int64_t k = 0; whole && k < n1; k++, w += 2 * L)
+        for (int l = 0; l < L; l++) FN(put_root)(k * l, n, w + l, w + L + l);
+    plan->turn = w;
     for (int64_t c = 0; whole && c < n2; c += L)
-        for (int64_t k = 0; k < n1; k++, w += 2 * L)
-            for (int l = 0; l < L; l++) FN(put_root)(k * (c + l), n, w + l, w + L + l);
+        for (int64_t k = 0; k < n1; k++, w += 2) FN(put_root)(k * c, n, w, w + 1);
     plan->half_re = w, plan->half_im = w + n / 2;
     for (int64_t k = 0; k < n / 2; k++) FN(put_root)(k, 2 * n, w + k, w + n / 2 + k);
     plan->steps1 = w + n;

@@ -93,7 +93,9 @@ def _result(made, ins, attrs):
 def rfft(x, axis, n):
     """(re, im) of the n // 2 + 1 first bins of the transform of x cut or padded to n."""
     parts = _transformed("rfft", (_checked("rfft", x, "signal"),), axis, n)
-    return tuple(_result(part, (x,), ("rfft", axis, n, of_re)) for part, of_re in zip(parts, (True, False), strict=True))
+    return tuple(
+        _result(part, (x,), ("rfft", axis, n, of_re)) for part, of_re in zip(parts, (True, False), strict=True)
+    )
 
 
 def irfft(re, im, axis, n):
@@ -131,7 +133,10 @@ def _backward(node, g):
         grads = re * weight, _without_edges(im * weight, axis, n)
     else:
         # the adjoint is n times the inverse transform of the bins that there are: of real ones the conjugate transform
-        re, im = (part.numpy() for part in _transformed("cfft", (values, zeros(values._dims, values._dtype, values._slot)), axis, n))
+        re, im = (
+            part.numpy()
+            for part in _transformed("cfft", (values, zeros(values._dims, values._dtype, values._slot)), axis, n)
+        )
         grads = (re, -im) if of_re[0] else (im, re)
     grads = [_fitted(part, axis, size) for part in grads[: node.count]]
     return tuple(_tensor(part, g) if node.needs(i) else None for i, part in enumerate(grads))
