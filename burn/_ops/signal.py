@@ -133,10 +133,8 @@ def _backward(node, g):
         grads = re * weight, _without_edges(im * weight, axis, n)
     else:
         # the adjoint is n times the inverse transform of the bins that there are: of real ones the conjugate transform
-        re, im = (
-            part.numpy()
-            for part in _transformed("cfft", (values, zeros(values._dims, values._dtype, values._slot)), axis, n)
-        )
+        nothing = zeros(values._dims, values._dtype, values._slot)
+        re, im = (part.numpy() for part in _transformed("cfft", (values, nothing), axis, n))
         grads = (re, -im) if of_re[0] else (im, re)
     grads = [_fitted(part, axis, size) for part in grads[: node.count]]
     return tuple(_tensor(part, g) if node.needs(i) else None for i, part in enumerate(grads))
