@@ -2,14 +2,15 @@
 
    A row of N complex samples is a matrix of N1 × N2. Columns are transformed, as many side by side as a vector has lanes
    (so every step works on whole vectors and nothing is shuffled), turned by the twiddles, written transposed, and the
-   columns of the result are transformed again. A block of columns lies in L1, the row in L2. Rows too short for that are
-   taken side by side themselves. Real transforms are complex ones of half the length. fft_type.h has the kernels of
+   columns of the result are transformed again. A block of columns lies in L1, the row in L2. Short rows are taken side by side
+   themselves. Real transforms are complex ones of half the length. fft_type.h has the kernels of
    each dtype. */
 #pragma once
 #include <stdlib.h>
 #include "runtime.h"
 
 #define FFT_MOST_BITS 19 /* of a complex length; the bridge sends longer ones elsewhere */
+#define FFT_SIDE_BY_SIDE 256 /* below this complex length rows lie side by side; at least the square of the lanes */
 #define TASK_POINTS 16384 /* complex samples that are worth a task */
 
 enum signal_op { SIGNAL_RFFT, SIGNAL_IRFFT, SIGNAL_CFFT };

@@ -163,7 +163,8 @@ static void FN(to_bins)(const signal_plan *plan, const T *zr, const T *zi, int64
                         T *im) {
     const int64_t n = n1 * n2, half = n / 2;
     const T *wr = plan->half_re, *wi = plan->half_im, h = (T)0.5;
-    if (n2 == 1)
+    const int64_t rows = n2 == 1 ? 1 : n2 / 2, width = n2 == 1 ? half : n1; /* the half that the other one mirrors */
+    if (width % L)
         for (int64_t k = 0; k < half; k++) {
             T er = (zr[k] + zr[n - k]) * h, ei = (zi[k] - zi[n - k]) * h;
             T or = (zi[k] + zi[n - k]) * h, oi = (zr[n - k] - zr[k]) * h;
@@ -172,8 +173,8 @@ static void FN(to_bins)(const signal_plan *plan, const T *zr, const T *zi, int64
             re[n - k] = er - tr, im[n - k] = ti - ei;
         }
     else
-        for (int64_t r = 0; r < n2 / 2; r++)
-            for (int64_t c = 0; c < n1; c += L) {
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < width; c += L) {
                 const int64_t k = r * n1 + c, at = r * zs + c, mirror = (n2 - 1 - r) * zs + n1 - c - (L - 1);
                 V ar = AT_C(zr + at), ai = AT_C(zi + at), br = MIRRORED(zr + mirror), bi = MIRRORED(zi + mirror);
                 V er = (ar + br) * h, ei = (ai - bi) * h, or = (ai + bi) * h, oi = (br - ar) * h;
@@ -235,20 +236,42 @@ static const T *FN(fitted)(const T *x, int64_t have, int64_t want, T *room) {
     return room;
 }
 
-/* Rows shorter than a square of lanes: up to L of them side by side. z: a matrix of one row for each, zs apart. */
+/* Short rows: up to L of them side by side, the missing ones as copies of the first. z: a matrix of one row for each, zs apart. */
 static void FN(side_by_side)(const signal_plan *plan, const T *const *xr, const T *const *xi, int64_t count, T *z,
                              int64_t zs, T *buffer) {
     const int64_t n = (int64_t)1 << plan->bits, plane = L * n;
     T *first = buffer, *second = buffer + 2 * plane;
-    memset(second, 0, (size_t)(2 * plane) * sizeof(T));
-    for (int64_t l = 0; l < count; l++)
-        for (int64_t k = 0; k < n; k++) {
-            second[k * L + l] = xi[l] ? xr[l][k] : xr[l][2 * k];
-            second[plane + k * L + l] = xi[l] ? xi[l][k] : xr[l][2 * k + 1];
+    V re[L], im[L];
+    int64_t k = 0;
+    for (; k + L <= n; k += L) {
+        for (int l = 0; l < L; l++) {
+            const T *x = xr[l < count ? l : 0];
+            if (xi[0]) re[l] = AT_C(x + k), im[l] = AT_C(xi[l < count ? l : 0] + k);
+            else {
+                V lo = AT_C(x + 2 * k), hi = AT_C(x + 2 * k + L);
+                re[l] = __builtin_shuffle(lo, hi, (I)LANES(PICK_EVEN)), im[l] = __builtin_shuffle(lo, hi, (I)LANES(PICK_ODD));
+            }
+        }
+        FN(transpose)(re);
+        for (int l = 0; l < L; l++) AT(second + (k + l) * L) = re[l];
+        FN(transpose)(im);
+        for (int l = 0; l < L; l++) AT(second + plane + (k + l) * L) = im[l];
+    }
+    for (; k < n; k++)
+        for (int64_t l = 0; l < L; l++) {
+            const int64_t from = l < count ? l : 0;
+            second[k * L + l] = xi[0] ? xr[from][k] : xr[from][2 * k];
+            second[plane + k * L + l] = xi[0] ? xi[from][k] : xr[from][2 * k + 1];
         }
     const T *done = FN(columns)(plan->steps1, plan->bits, second, second + plane, L, NULL, NULL, 0, first, second);
-    for (int64_t l = 0; l < count; l++)
-        for (int64_t k = 0; k < n; k++) {
+    for (k = 0; k + L <= n; k += L)
+        for (int part = 0; part < 2; part++) {
+            for (int l = 0; l < L; l++) re[l] = AT_C(done + part * plane + (k + l) * L);
+            FN(transpose)(re);
+            for (int l = 0; l < L; l++) AT(z + (2 * l + part) * zs + k) = re[l];
+        }
+    for (; k < n; k++)
+        for (int64_t l = 0; l < L; l++) {
             z[2 * l * zs + k] = done[k * L + l];
             z[(2 * l + 1) * zs + k] = done[plane + k * L + l];
         }
@@ -327,7 +350,7 @@ static T *FN(put_steps)(T *w, int bits) {
 
 static signal_plan *FN(make_plan)(int bits) {
     const int64_t n = (int64_t)1 << bits;
-    const int whole = n >= L * L, bits2 = whole ? bits / 2 : 0, bits1 = bits - bits2;
+    const int whole = n >= FFT_SIDE_BY_SIDE, bits2 = whole ? bits / 2 : 0, bits1 = bits - bits2;
     const int64_t n1 = (int64_t)1 << bits1, n2 = (int64_t)1 << bits2;
     const int64_t count = (whole ? 2 * n1 * L + 2 * n / L : 0) + n + 4 * (n1 + n2); /* the passes of n take less than 2 n roots */
     signal_plan *plan = NULL;
