@@ -236,9 +236,10 @@ static const T *FN(fitted)(const T *x, int64_t have, int64_t want, T *room) {
     return room;
 }
 
-/* Short rows: up to L of them side by side, the missing ones as copies of the first. z: a matrix of one row for each, zs apart. */
-static void FN(side_by_side)(const signal_plan *plan, const T *const *xr, const T *const *xi, int64_t count, T *z,
-                             int64_t zs, T *buffer) {
+/* Short rows: up to L of them side by side, the missing ones as copies of the first. z: a matrix of one row for each, zs apart.
+   The next rows are `ahead` values further: pieces as short as these are not foreseen by the processor. */
+static void FN(side_by_side)(const signal_plan *plan, const T *const *xr, const T *const *xi, int64_t count, int64_t ahead,
+                             T *z, int64_t zs, T *buffer) {
     const int64_t n = (int64_t)1 << plan->bits, plane = L * n;
     T *first = buffer, *second = buffer + 2 * plane;
     V re[L], im[L];
@@ -246,8 +247,12 @@ static void FN(side_by_side)(const signal_plan *plan, const T *const *xr, const 
     for (; k + L <= n; k += L) {
         for (int l = 0; l < L; l++) {
             const T *x = xr[l < count ? l : 0];
-            if (xi[0]) re[l] = AT_C(x + k), im[l] = AT_C(xi[l < count ? l : 0] + k);
-            else {
+            if (xi[0]) {
+                const T *y = xi[l < count ? l : 0];
+                re[l] = AT_C(x + k), im[l] = AT_C(y + k);
+                __builtin_prefetch(x + k + ahead), __builtin_prefetch(y + k + ahead);
+            } else {
+                __builtin_prefetch(x + 2 * k + ahead);
                 V lo = AT_C(x + 2 * k), hi = AT_C(x + 2 * k + L);
                 re[l] = __builtin_shuffle(lo, hi, (I)LANES(PICK_EVEN)), im[l] = __builtin_shuffle(lo, hi, (I)LANES(PICK_ODD));
             }
@@ -308,7 +313,7 @@ static void FN(rows_task)(void *ctx, int64_t task) {
         }
         const int64_t to = row * (j->op == SIGNAL_RFFT ? bins : j->n);
         T *re = (T *)j->re + to, *im = j->op == SIGNAL_IRFFT ? NULL : (T *)j->im + to;
-        if (short_rows) FN(side_by_side)(plan, xr, xi, count, z, zs, scratch);
+        if (short_rows) FN(side_by_side)(plan, xr, xi, count, j->have * L, z, zs, scratch);
         else if (j->op == SIGNAL_CFFT) {
             FN(row)(plan, xr[0], xi[0], z, zs, re, im, n1, scratch);
             continue;
