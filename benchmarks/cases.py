@@ -439,6 +439,20 @@ SIGNAL = [
         "torch.fft.rfft(a, dim=1)",
         ratio=0.9,
     ),
+    Case(
+        "irfft 32×2^16",
+        "signal",
+        (Arg((32, (1 << 15) + 1)), Arg((32, (1 << 15) + 1))),
+        "signal.irfft(a, b, 1)",
+        "torch.fft.irfft(torch.complex(a, b), dim=1)",
+    ),
+    Case(
+        "cfft 32×2^16",
+        "signal",
+        (Arg((32, 1 << 16)), Arg((32, 1 << 16))),
+        "signal.cfft(a, b, 1)",
+        "torch.fft.fft(torch.complex(a, b), dim=1)",
+    ),
 ]
 
 CASES = SMALL_OPS + ELEMENTWISE + REDUCE + SORT + MATMUL + MOVEMENT + RANDOM + SIGNAL + TRAINING

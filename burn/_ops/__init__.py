@@ -4,7 +4,7 @@ Importing this package registers every op with the core.
 """
 
 from burn._core import core
-from burn._ops import elementwise, index, matmul, movement, operators, random, reduce, scan, softmax, sort
+from burn._ops import elementwise, index, matmul, movement, operators, random, reduce, scan, signal, softmax, sort
 from burn._ops.registry import OPS
 
 core.set_core_ops(OPS["copy"], OPS["fill"], OPS["add"])
@@ -20,6 +20,7 @@ __all__ = [
     "random",
     "reduce",
     "scan",
+    "signal",
     "softmax",
     "sort",
 ]

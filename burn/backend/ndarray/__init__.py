@@ -6,5 +6,16 @@ as in `burn/_ops` and `burn/_core`. Floats are computed in double precision and 
 """
 
 # Each family fills KERNELS when it is imported.
-from burn.backend.ndarray import elementwise, index, matmul, movement, random, reduce, scan, softmax, sort  # noqa: F401
+from burn.backend.ndarray import (  # noqa: F401
+    elementwise,
+    index,
+    matmul,
+    movement,
+    random,
+    reduce,
+    scan,
+    signal,
+    softmax,
+    sort,
+)
 from burn.backend.ndarray.table import KERNELS as KERNELS
