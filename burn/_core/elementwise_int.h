@@ -176,22 +176,52 @@ MAKE_EQUAL(f64, double)
 INT_TYPES(MAKE_ORDER_INT)
 MAKE_ORDER(f32, float)
 MAKE_ORDER(f64, double)
+/* Halves are compared as integers, 2 * VW at a time: a number without its sign is in order, with it mirrored, and -0 is 0.
+   Their infinity has the bits of INF, NaN more. */
+typedef uint8_t vb_flags __attribute__((vector_size(2 * VW), aligned(1), may_alias));
+#define HALF_KEY(k) ((m##k ^ (v##k >> 15)) - (v##k >> 15))
+#define HALF_LOOP(name, INF, EXPR) \
+    static int name(const elt_span *s) { \
+        const uint16_t *const a = s->in[0], *const b = s->in[1]; \
+        uint8_t *o = s->out, flags[2 * VW]; \
+        uint16_t x[2 * VW] = {0}, y[2 * VW] = {0}; \
+        const vhi c0 = *a - (vhi){0}, c1 = *b - (vhi){0}; \
+        for (int64_t i = 0, m = s->n; m > 0; i += 2 * VW, m -= 2 * VW, o += 2 * VW) { \
+            const int whole = m >= 2 * VW; \
+            if (!whole) { \
+                if (s->step[0]) memcpy(x, a + i, (size_t)m * 2); \
+                if (s->step[1]) memcpy(y, b + i, (size_t)m * 2); \
+            } \
+            const vhi v0 = s->step[0] ? (vhi)*(const vu_half *)(whole ? a + i : x) : c0, m0 = v0 & 0x7fff; \
+            const vhi v1 = s->step[1] ? (vhi)*(const vu_half *)(whole ? b + i : y) : c1, m1 = v1 & 0x7fff; \
+            const vhi p = HALF_KEY(0), q = HALF_KEY(1), nan = (m0 > INF) | (m1 > INF); \
+            *(vb_flags *)(whole ? o : flags) = __builtin_convertvector((EXPR) & 1, vb_flags); \
+            if (!whole) memcpy(o, flags, (size_t)m); \
+        } \
+        return BURN_OK; \
+    }
+#define MAKE_COMPARE_HALF(S, INF) \
+    HALF_LOOP(l_equal_##S, INF, (p == q) & ~nan) \
+    HALF_LOOP(l_not_equal_##S, INF, (p != q) | nan) \
+    HALF_LOOP(l_lower_##S, INF, (p < q) & ~nan) \
+    HALF_LOOP(l_lower_equal_##S, INF, ~((p > q) | nan))
+MAKE_COMPARE_HALF(f16, 0x7c00)
+MAKE_COMPARE_HALF(bf16, 0x7f80)
 
-/* suffix, loop of equal, loop of order, bytes, half dtype */
+/* suffix, loop of equal, loop of order, bytes */
 #define COMPARE_TYPES(X) \
-    X(f64, f64, f64, 8, 0) X(f32, f32, f32, 4, 0) X(f16, f32, f32, 2, DT_F16) X(bf16, f32, f32, 2, DT_BF16) \
-    X(i64, u64, i64, 8, 0) X(i32, u32, i32, 4, 0) X(i16, u16, i16, 2, 0) X(i8, u8, i8, 1, 0) \
-    X(u64, u64, u64, 8, 0) X(u32, u32, u32, 4, 0) X(u16, u16, u16, 2, 0) X(u8, u8, u8, 1, 0)
-#define COMPARE(name, S, LOOP, SIZE, HALF, SWAP) \
-    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .half = HALF, .swap = SWAP, .stream = STREAM_BLOCKS, \
-           ARGS2(SIZE))
-#define MAKE_COMPARE(S, E, L, SIZE, HALF) \
-    COMPARE(equal, S, equal_##E, SIZE, HALF, 0) \
-    COMPARE(not_equal, S, not_equal_##E, SIZE, HALF, 0) \
-    COMPARE(lower, S, lower_##L, SIZE, HALF, 0) \
-    COMPARE(lower_equal, S, lower_equal_##L, SIZE, HALF, 0) \
-    COMPARE(greater, S, lower_##L, SIZE, HALF, 1) \
-    COMPARE(greater_equal, S, lower_equal_##L, SIZE, HALF, 1)
+    X(f64, f64, f64, 8) X(f32, f32, f32, 4) X(f16, f16, f16, 2) X(bf16, bf16, bf16, 2) \
+    X(i64, u64, i64, 8) X(i32, u32, i32, 4) X(i16, u16, i16, 2) X(i8, u8, i8, 1) \
+    X(u64, u64, u64, 8) X(u32, u32, u32, 4) X(u16, u16, u16, 2) X(u8, u8, u8, 1)
+#define COMPARE(name, S, LOOP, SIZE, SWAP) \
+    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .swap = SWAP, .stream = STREAM_BLOCKS, ARGS2(SIZE))
+#define MAKE_COMPARE(S, E, L, SIZE) \
+    COMPARE(equal, S, equal_##E, SIZE, 0) \
+    COMPARE(not_equal, S, not_equal_##E, SIZE, 0) \
+    COMPARE(lower, S, lower_##L, SIZE, 0) \
+    COMPARE(lower_equal, S, lower_equal_##L, SIZE, 0) \
+    COMPARE(greater, S, lower_##L, SIZE, 1) \
+    COMPARE(greater_equal, S, lower_equal_##L, SIZE, 1)
 COMPARE_TYPES(MAKE_COMPARE)
 
 /* ---- bool: one byte, 0 or 1; any other byte counts as true */
