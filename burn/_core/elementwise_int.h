@@ -176,35 +176,39 @@ MAKE_EQUAL(f64, double)
 INT_TYPES(MAKE_ORDER_INT)
 MAKE_ORDER(f32, float)
 MAKE_ORDER(f64, double)
-/* Halves are compared as integers, 2 * VW at a time: a number without its sign is in order, with it mirrored, and -0 is 0.
-   Their infinity has the bits of INF, NaN more. */
-typedef uint8_t vb_flags __attribute__((vector_size(2 * VW), aligned(1), may_alias));
-#define HALF_KEY(k) ((m##k ^ (v##k >> 15)) - (v##k >> 15))
-#define HALF_LOOP(name, INF, EXPR) \
-    static int name(const elt_span *s) { \
-        const uint16_t *const a = s->in[0], *const b = s->in[1]; \
-        uint8_t *o = s->out, flags[2 * VW]; \
-        uint16_t x[2 * VW] = {0}, y[2 * VW] = {0}; \
-        const vhi c0 = *a - (vhi){0}, c1 = *b - (vhi){0}; \
-        for (int64_t i = 0, m = s->n; m > 0; i += 2 * VW, m -= 2 * VW, o += 2 * VW) { \
-            const int whole = m >= 2 * VW; \
-            if (!whole) { \
-                if (s->step[0]) memcpy(x, a + i, (size_t)m * 2); \
-                if (s->step[1]) memcpy(y, b + i, (size_t)m * 2); \
-            } \
-            const vhi v0 = s->step[0] ? (vhi)*(const vu_half *)(whole ? a + i : x) : c0, m0 = v0 & 0x7fff; \
-            const vhi v1 = s->step[1] ? (vhi)*(const vu_half *)(whole ? b + i : y) : c1, m1 = v1 & 0x7fff; \
-            const vhi p = HALF_KEY(0), q = HALF_KEY(1), nan = (m0 > INF) | (m1 > INF); \
-            *(vb_flags *)(whole ? o : flags) = __builtin_convertvector((EXPR) & 1, vb_flags); \
-            if (!whole) memcpy(o, flags, (size_t)m); \
-        } \
-        return BURN_OK; \
-    }
+/* Halves are compared as integers, those without NaN in order; infinity has the bits of inf, NaN more. */
+enum { TEST_EQ, TEST_NE, TEST_LT, TEST_LE };
+VINL vhi half_test(const uint16_t *a, const uint16_t *b, int inf, const int test) {
+    vhi x = *(const vhi_half *)a, y = *(const vhi_half *)b, mx = x & 0x7fff, my = y & 0x7fff;
+    vhi p = vh_order(x, mx), q = vh_order(y, my), nan = (vhi)(mx > (int16_t)inf) | (vhi)(my > (int16_t)inf);
+    if (test == TEST_EQ) return (vhi)(p == q) & ~nan;
+    if (test == TEST_NE) return ~((vhi)(p == q) & ~nan);
+    return test == TEST_LT ? (vhi)(q > p) & ~nan : ~((vhi)(p > q) | nan);
+}
+VINL int half_compare(const elt_span *s, int inf, const int test) {
+    enum { STEP = 4 * VW };
+    uint16_t x[STEP] = {0}, y[STEP] = {0}; /* one value many times, or the tail */
+    const uint16_t *a = s->in[0], *b = s->in[1];
+    const int64_t sa = s->step[0] ? STEP : 0, sb = s->step[1] ? STEP : 0;
+    uint8_t *o = s->out, tail[STEP];
+    int64_t m = s->n;
+    if (!sa) { for (int j = 0; j < STEP; j++) x[j] = *a; a = x; }
+    if (!sb) { for (int j = 0; j < STEP; j++) y[j] = *b; b = y; }
+    for (; m >= STEP; m -= STEP, a += sa, b += sb, o += STEP)
+        vh_put_flags(o, half_test(a, b, inf, test), half_test(a + 2 * VW, b + 2 * VW, inf, test));
+    if (m == 0) return BURN_OK;
+    if (sa) memcpy(x, a, (size_t)m * 2);
+    if (sb) memcpy(y, b, (size_t)m * 2);
+    vh_put_flags(tail, half_test(x, y, inf, test), half_test(x + 2 * VW, y + 2 * VW, inf, test));
+    memcpy(o, tail, (size_t)m);
+    return BURN_OK;
+}
+#define MAKE_TEST_HALF(name, inf, test) static int name(const elt_span *s) { return half_compare(s, inf, test); }
 #define MAKE_COMPARE_HALF(S, INF) \
-    HALF_LOOP(l_equal_##S, INF, (p == q) & ~nan) \
-    HALF_LOOP(l_not_equal_##S, INF, (p != q) | nan) \
-    HALF_LOOP(l_lower_##S, INF, (p < q) & ~nan) \
-    HALF_LOOP(l_lower_equal_##S, INF, ~((p > q) | nan))
+    MAKE_TEST_HALF(l_equal_##S, INF, TEST_EQ) \
+    MAKE_TEST_HALF(l_not_equal_##S, INF, TEST_NE) \
+    MAKE_TEST_HALF(l_lower_##S, INF, TEST_LT) \
+    MAKE_TEST_HALF(l_lower_equal_##S, INF, TEST_LE)
 MAKE_COMPARE_HALF(f16, 0x7c00)
 MAKE_COMPARE_HALF(bf16, 0x7f80)
 

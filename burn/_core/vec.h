@@ -355,6 +355,7 @@ VINL void vf_put_bf16(uint16_t *p, vf x, int stream) { (void)stream; v_narrow16(
 typedef uint16_t vh __attribute__((vector_size(4 * VW), may_alias));
 typedef int16_t vhi __attribute__((vector_size(4 * VW), may_alias));
 typedef uint32_t vu_half __attribute__((vector_size(4 * VW), aligned(2), may_alias));
+typedef int16_t vhi_half __attribute__((vector_size(4 * VW), aligned(2), may_alias));
 /* vh_swap changes the halves of each lane: not a shift, since the ports for those are busy with loads */
 #if BURN_LEVEL == 4
 VINL vu vh_swap(vu x) { return (x << 16) | (x >> 16); }
@@ -389,6 +390,27 @@ VINL void vf_put2_bf16(uint16_t *p, const vf *v, int stream) {
     vh r = top - (vh)((vhi)vh_subs(low, ~top & 1) < 0); /* up from a half on; from exactly a half only what is odd */
     if (stream && BURN_LEVEL >= 2) vf_stream((float *)p, (vf)r);
     else *(vu_half *)p = (vu)r;
+}
+/* 1 where a lane of the masks a and b is set, a byte a lane */
+VINL void vh_put_flags(uint8_t *o, vhi a, vhi b) {
+#if BURN_LEVEL == 3
+    __m256i t = _mm256_permute4x64_epi64(_mm256_packs_epi16((__m256i)a, (__m256i)b), 0xd8);
+    _mm256_storeu_si256((__m256i *)o, _mm256_and_si256(t, _mm256_set1_epi8(1)));
+#elif BURN_LEVEL == 2
+    _mm_storeu_si128((__m128i *)o, _mm_and_si128(_mm_packs_epi16((__m128i)a, (__m128i)b), _mm_set1_epi8(1)));
+#else
+    typedef uint8_t bytes __attribute__((vector_size(2 * VW), aligned(1), may_alias));
+    ((bytes *)o)[0] = __builtin_convertvector(a & 1, bytes);
+    ((bytes *)o)[1] = __builtin_convertvector(b & 1, bytes);
+#endif
+}
+/* the lanes of x, all but its sign in mag, in the order of the numbers: -0 is 0 */
+VINL vhi vh_order(vhi x, vhi mag) {
+#if BURN_LEVEL == 3
+    return (vhi)_mm256_sign_epi16((__m256i)mag, (__m256i)x);
+#else
+    return (mag ^ (x >> 15)) - (x >> 15);
+#endif
 }
 VINL void vf_load2_f16(const uint16_t *p, vf *v) {
     v[0] = vf_load_f16(p);

@@ -52,6 +52,9 @@ VINL vf m_exp(vf x) {
 #endif
 }
 
+#if BURN_LEVEL == 4
+VINL void m_exp_many(vf *x, int n) { VM_EACH(j, n) x[j] = m_exp(x[j]); }
+#else
 /* exp of n vectors in place, n a constant: the chains of multiply-adds are interleaved to hide the latency */
 VINL void m_exp_many(vf *x, int n) {
     static const float P[4] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558aep-5f, 0x1.12397ep-7f};
@@ -70,6 +73,7 @@ VINL void m_exp_many(vf *x, int n) {
     VM_EACH(j, n) p[j] = vf_fma(p[j], r[j] * r[j], r[j]) + bc(1.f);
     VM_EACH(j, n) x[j] = (vf)((vi)p[j] + ((vi)z[j] << 23));
 }
+#endif
 /* e^-|x| * 2^64 for the functions built on it: never denormal, so a product with it keeps its accuracy. Multiply by
    0x1p-64. Below -120 it stays at e^-120, which the callers' last product takes to 0. */
 VINL vf vm_exp_neg(vf x) {
