@@ -132,7 +132,7 @@ static inline double d_silu_slope(double x) {
     X(sub, x - y, x - y, .2f) \
     X(mul, x * y, x * y, .2f) \
     X(div, x / y, x / y, .25f)
-/* NaN of either operand wins in max_pair and min_pair */
+/* NaN of either operand wins in max_pair and min_pair; halves have a loop of their own */
 #define FLOAT_HOT(X) \
     X(max_pair, vf_sel(vf_unord(x, x), x, vf_max(x, y)), x > y || x != x ? x : y, .2f) \
     X(min_pair, vf_sel(vf_unord(x, x), x, vf_min(x, y)), x < y || x != x ? x : y, .2f)
@@ -178,7 +178,8 @@ static inline double d_silu_slope(double x) {
     BINARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_HOT(name, V, D, C) \
-    F32_HOT(l_##name##_f32, V) \
+    static int l_##name##_f32_half(const elt_span *s) { return half_extreme(s, PICK_##name); } \
+    F32_HOT_OF(l_##name##_f32, V) \
     BINARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_BINARY(name, V, D, C) \
@@ -207,6 +208,29 @@ FLOAT_UNARY(MAKE_FLOAT_UNARY)
 #endif
 FLOAT_MANY(MAKE_FLOAT_MANY)
 FLOAT_ARITHMETIC(MAKE_FLOAT_ARITHMETIC)
+/* one of two halves, by their bits; of equal numbers, zeros of both signs included, the second as for floats */
+enum { PICK_max_pair, PICK_min_pair };
+VINL vhi half_pick(const uint16_t *a, const uint16_t *b, int inf, const int pick) {
+    vhi x = *(const vhi_half *)a, y = *(const vhi_half *)b, mx = x & 0x7fff, my = y & 0x7fff;
+    vhi p = vh_order(x, mx), q = vh_order(y, my), first = pick == PICK_max_pair ? (vhi)(p > q) : (vhi)(q > p);
+    return vh_sel((first & ~(vhi)(my > (int16_t)inf)) | (vhi)(mx > (int16_t)inf), x, y);
+}
+VINL int half_extreme(const elt_span *s, const int pick) {
+    half_feed f;
+    const int inf = s->half == DT_BF16 ? 0x7f80 : 0x7c00;
+    uint16_t *o = s->out, tail[2 * VW];
+    half_begin(&f, s, 2 * VW);
+    if (s->stream) {
+        for (; f.left >= 2 * VW; half_next(&f), o += 2 * VW) vf_stream((float *)o, (vf)half_pick(f.a, f.b, inf, pick));
+        v_fence();
+    } else
+        for (; f.left >= 2 * VW; half_next(&f), o += 2 * VW) *(vhi_half *)o = half_pick(f.a, f.b, inf, pick);
+    if (f.left == 0) return BURN_OK;
+    half_tail(&f);
+    *(vhi_half *)tail = half_pick(f.a, f.b, inf, pick);
+    memcpy(o, tail, (size_t)f.left * 2);
+    return BURN_OK;
+}
 FLOAT_HOT(MAKE_FLOAT_HOT)
 FLOAT_BINARY(MAKE_FLOAT_BINARY)
 FLOAT_BACKWARD(MAKE_FLOAT_BINARY)

@@ -187,20 +187,17 @@ VINL vhi half_test(const uint16_t *a, const uint16_t *b, int inf, const int test
 }
 VINL int half_compare(const elt_span *s, int inf, const int test) {
     enum { STEP = 4 * VW };
-    uint16_t x[STEP] = {0}, y[STEP] = {0}; /* one value many times, or the tail */
-    const uint16_t *a = s->in[0], *b = s->in[1];
-    const int64_t sa = s->step[0] ? STEP : 0, sb = s->step[1] ? STEP : 0;
+    half_feed f;
     uint8_t *o = s->out, tail[STEP];
-    int64_t m = s->n;
-    if (!sa) { for (int j = 0; j < STEP; j++) x[j] = *a; a = x; }
-    if (!sb) { for (int j = 0; j < STEP; j++) y[j] = *b; b = y; }
-    for (; m >= STEP; m -= STEP, a += sa, b += sb, o += STEP)
-        vh_put_flags(o, half_test(a, b, inf, test), half_test(a + 2 * VW, b + 2 * VW, inf, test));
-    if (m == 0) return BURN_OK;
-    if (sa) memcpy(x, a, (size_t)m * 2);
-    if (sb) memcpy(y, b, (size_t)m * 2);
-    vh_put_flags(tail, half_test(x, y, inf, test), half_test(x + 2 * VW, y + 2 * VW, inf, test));
-    memcpy(o, tail, (size_t)m);
+    half_begin(&f, s, STEP);
+#define PUT_FLAGS(o) \
+    vh_put_flags(o, half_test(f.a, f.b, inf, test), half_test(f.a + 2 * VW, f.b + 2 * VW, inf, test))
+    for (; f.left >= STEP; half_next(&f), o += STEP) PUT_FLAGS(o);
+    if (f.left == 0) return BURN_OK;
+    half_tail(&f);
+    PUT_FLAGS(tail);
+#undef PUT_FLAGS
+    memcpy(o, tail, (size_t)f.left);
     return BURN_OK;
 }
 #define MAKE_TEST_HALF(name, inf, test) static int name(const elt_span *s) { return half_compare(s, inf, test); }

@@ -169,6 +169,8 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
         if (stream) v_fence(); \
         return BURN_OK; \
     } \
+    F32_HOT_OF(name, EXPR)
+#define F32_HOT_OF(name, EXPR) \
     static int name(const elt_span *s) { \
         if (s->half) return name##_half(s); \
         const float *a = s->in[0], *b = s->in[1]; \
@@ -186,6 +188,36 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
         } \
         return BURN_OK; \
     }
+/* Halves taken as integers, `step` of both inputs a visit, an input of one value too: it is repeated in x or y. The tail
+   goes through them. */
+typedef struct {
+    const uint16_t *a, *b;
+    int64_t left, step, sa, sb;
+    uint16_t x[4 * VW], y[4 * VW];
+} half_feed;
+VINL void half_begin(half_feed *f, const elt_span *s, int64_t step) {
+    f->a = s->in[0];
+    f->b = s->in[1];
+    f->left = s->n;
+    f->step = step;
+    f->sa = s->step[0] ? step : 0;
+    f->sb = s->step[1] ? step : 0;
+    for (int64_t j = 0; j < step; j++) f->x[j] = *f->a, f->y[j] = *f->b;
+    if (!f->sa) f->a = f->x;
+    if (!f->sb) f->b = f->y;
+}
+VINL void half_next(half_feed *f) {
+    f->left -= f->step;
+    f->a += f->sa;
+    f->b += f->sb;
+}
+VINL void half_tail(half_feed *f) {
+    if (f->sa) memcpy(f->x, f->a, (size_t)f->left * 2);
+    if (f->sb) memcpy(f->y, f->b, (size_t)f->left * 2);
+    f->a = f->x;
+    f->b = f->y;
+}
+
 /* A function of the C library, lane by lane. */
 #define LANES(fn) ({ \
     float t_[VW]; \

@@ -412,6 +412,13 @@ VINL vhi vh_order(vhi x, vhi mag) {
     return (mag ^ (x >> 15)) - (x >> 15);
 #endif
 }
+VINL vhi vh_sel(vhi mask, vhi a, vhi b) {
+#if BURN_LEVEL == 3
+    return (vhi)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)mask);
+#else
+    return (mask & a) | (~mask & b);
+#endif
+}
 VINL void vf_load2_f16(const uint16_t *p, vf *v) {
     v[0] = vf_load_f16(p);
     v[1] = vf_load_f16(p + VW);
