@@ -37,6 +37,12 @@ cdef class TensorBase:
     cdef uint8_t ctx
     cdef uint8_t contig
 
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        # read-only; the view holds an exporter, which holds the memory, so that x[i] = v does not disturb it
+        if self.dtype == DT_BF16:
+            raise BufferError("[buffer] bf16 has no format in the buffer protocol; use numpy(), or cast() to f32")
+        PyObject_GetBuffer(to_buffer(self), view, flags)
+
     @property
     def shape(self):
         """Sizes of the axes."""
