@@ -203,6 +203,7 @@ def test_json():
         (errors.DataError, "'shape' must be a list", '{"bytes":[],"shape":[true],"dtype":"U8"}'),
         (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":"Float"}'),
         (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":["Bool"]}'),
+        (errors.DataError, "'text' must be an object", "[" * 100000),
         (errors.InvalidByteLengthError, "4 bytes for shape", '{"bytes":[1],"shape":[1],"dtype":"F32"}'),
         (errors.InvalidByteLengthError, "must hold", '{"bytes":[],"shape":[1152921504606846976,4],"dtype":"F32"}'),
         (errors.NotYetError, "quantized operations", '{"bytes":[],"shape":[0],"dtype":{"QFloat":{}}}'),

@@ -15,6 +15,7 @@ from burn.errors import (
     OutOfBoundsError,
     ShapeError,
 )
+from burn.tensor import PadMode
 from burn.tensor.activation import softmax
 
 T = Tensor.from_data
@@ -66,6 +67,8 @@ def assign(key, value):
         (NumberOverflowError, "i32", lambda: T([1]) + 2**40),
         (DTypeError, "whole number", lambda: T([1]) + 0.5),
         (DTypeError, r"\[powi\]", lambda: T(F).powi(1.5)),
+        (DTypeError, r"\[pad\] 'PadMode.Constant'.*1.5", lambda: T([1]).pad([(1, 1)], PadMode.Constant(1.5))),
+        (DTypeError, r"\[pad\] 'mode'.*1.5", lambda: T([1]).pad([(1, 1)], 1.5)),
         (ArgumentError, r"\[powi\]", lambda: T([2]) ** -1),
         (TypeError, "modulus", lambda: pow(T([2]), 2, 5)),
         (DTypeError, r"\[cast\]", lambda: T(F).cast(None)),
