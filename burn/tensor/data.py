@@ -43,6 +43,8 @@ def array_of(values, dtype=None, op="from_data", name="data"):
         )
     if values.dtype.byteorder == ">":
         values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype == bool and (values.view(np.uint8) > 1).any():  # such as a view of other bytes
+        values = values.view(np.uint8) != 0
     if values.dtype.name not in ("longdouble",) and values.dtype.itemsize > 8:
         raise DataError(f"[{op}] {name!r} must have at most 8 bytes an element, got dtype {values.dtype}")
     return values

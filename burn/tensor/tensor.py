@@ -130,7 +130,10 @@ class Tensor(
         >>> Tensor([1.0, 2.0]).to_data()
         TensorData([1.0, 2.0], dtype=f32)
         """
-        return TensorData._of(np.array(self.numpy(), order="C"), self.dtype)
+        array = np.array(self.numpy(), order="C")
+        if self.dtype is DType.Bool:
+            array = array.view(np.uint8) != 0  # memory that is shared may hold other bytes than 0 and 1
+        return TensorData._of(array, self.dtype)
 
     into_data = try_to_data = try_into_data = to_data
 
