@@ -279,3 +279,10 @@ def test_powers_of_infinity(dtype, n, device):
         power = tensor(np.full(n, exponent, dtype), device)
         for got in (base**power, np.inf**power, base.powf_scalar(exponent)):
             np.testing.assert_array_equal(array(got).astype(F32), np.full(n, want))
+
+
+def test_square_roots_by_powers_are_those_of_c(device):
+    x = tensor(np.float32([-np.inf, -0.0, -4.0, 4.0]), device)
+    for got in (x**0.5, x ** tensor(np.float32([0.5]), device), x ** tensor(np.full(4, 0.5, F32), device)):
+        np.testing.assert_array_equal(array(got), [np.inf, 0.0, np.nan, 2.0])
+        assert not np.signbit(array(got)[1])
