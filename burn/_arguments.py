@@ -9,9 +9,27 @@ import typing
 
 import numpy as np
 
-from burn.errors import ArgumentError, ArgumentTypeError
+from burn.errors import ArgumentError, ArgumentTypeError, BurnError, OutOfMemoryError
 
 _LISTS = (list, tuple)
+
+
+class host_memory:
+    """A block where NumPy's MemoryError becomes one that names the operation and the number of elements."""
+
+    __slots__ = ("count", "op")
+
+    def __init__(self, op: str, count: int):
+        self.op, self.count = op, count
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind, error, trace) -> None:
+        if isinstance(error, MemoryError) and not isinstance(error, BurnError):
+            raise OutOfMemoryError(
+                f"[{self.op}] the host has no memory for {self.count} elements; use fewer at a time"
+            ) from None
 
 
 def integer(op: str, name: str, value, low: int | None = None, high: int | None = None) -> int:

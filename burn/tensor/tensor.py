@@ -5,6 +5,7 @@ The other methods are in the files with an underscore, one a subject; the operat
 
 import numpy as np
 
+from burn._arguments import host_memory
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.registry import FLOAT, check_tensor
@@ -130,9 +131,10 @@ class Tensor(
         >>> Tensor([1.0, 2.0]).to_data()
         TensorData([1.0, 2.0], dtype=f32)
         """
-        array = np.array(self.numpy(), order="C")
-        if self.dtype is DType.Bool:
-            array = array.view(np.uint8) != 0  # memory that is shared may hold other bytes than 0 and 1
+        with host_memory("to_data", self._size):
+            array = np.array(self.numpy(), order="C")
+            if self.dtype is DType.Bool:
+                array = array.view(np.uint8) != 0  # memory that is shared may hold other bytes than 0 and 1
         return TensorData._of(array, self.dtype)
 
     into_data = try_to_data = try_into_data = to_data
@@ -243,7 +245,8 @@ class Tensor(
         >>> Tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return self.numpy().tolist()
+        with host_memory("tolist", self._size):
+            return self.numpy().tolist()
 
     def __float__(self):
         return float(self.item())

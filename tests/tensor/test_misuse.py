@@ -13,8 +13,10 @@ from burn.errors import (
     DTypeError,
     NumberOverflowError,
     OutOfBoundsError,
+    OutOfMemoryError,
     ShapeError,
 )
+from burn.signal import hann_window
 from burn.tensor import PadMode
 from burn.tensor.activation import softmax
 
@@ -311,3 +313,18 @@ def test_a_failed_draw_takes_no_numbers():
     with pytest.raises(MemoryError):
         Tensor.random([2**50], device=device)
     assert Tensor.random([3], device=device).tolist() == first
+
+
+@pytest.mark.parametrize(
+    ("op", "call"),
+    [
+        ("to_data", lambda: T([1.0]).expand([2**44]).to_data()),
+        ("tolist", lambda: T([1.0]).expand([2**44]).tolist()),
+        ("hann_window", lambda: hann_window(2**44, True)),
+        ("full", lambda: TensorData.full([2**44], 1.0)),
+        ("random", lambda: TensorData.random([2**44], Distribution.Default, np.random.default_rng(0))),
+    ],
+)
+def test_more_than_the_host_has(op, call):
+    with pytest.raises(OutOfMemoryError, match=rf"\[{op}\].*{2**44} elements"):
+        call()
