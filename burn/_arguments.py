@@ -14,22 +14,11 @@ from burn.errors import ArgumentError, ArgumentTypeError, BurnError, OutOfMemory
 _LISTS = (list, tuple)
 
 
-class host_memory:
-    """A block where NumPy's MemoryError becomes one that names the operation and the number of elements."""
-
-    __slots__ = ("count", "op")
-
-    def __init__(self, op: str, count: int):
-        self.op, self.count = op, count
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        if isinstance(error, MemoryError) and not isinstance(error, BurnError):
-            raise OutOfMemoryError(
-                f"[{self.op}] the host has no memory for {self.count} elements; use fewer at a time"
-            ) from None
+def no_memory(op: str, count: int, error: MemoryError) -> MemoryError:
+    """What to raise for NumPy's MemoryError: one that names the operation and the number of elements."""
+    if isinstance(error, BurnError):
+        return error
+    return OutOfMemoryError(f"[{op}] the host has no memory for {count} elements; use fewer at a time")
 
 
 def integer(op: str, name: str, value, low: int | None = None, high: int | None = None) -> int:

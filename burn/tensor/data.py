@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from burn._arguments import host_memory
+from burn._arguments import no_memory
 from burn._waiting import WaitingNames, check_waiting
 from burn.errors import (
     ArgumentTypeError,
@@ -203,8 +203,10 @@ class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
         if one.ndim:
             raise ArgumentTypeError(f"[full] 'value' must be a number, got {value!r}")
         dims = as_shape(shape, "full")
-        with host_memory("full", math.prod(dims)):
+        try:
             return cls._of(np.full(dims, one, dtype.numpy), dtype)
+        except MemoryError as e:
+            raise no_memory("full", math.prod(dims), e) from None
 
     @classmethod
     def random(cls, shape, distribution, rng, dtype=DType.F32):
@@ -224,7 +226,7 @@ class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
         [2, 3]
         """
         dtype, dims, d = DType.of(dtype), as_shape(shape, "random"), distribution
-        with host_memory("random", math.prod(dims)):
+        try:
             if isinstance(d, Distribution.Normal):
                 values = rng.normal(d.mean, d.std, dims)
             elif isinstance(d, Distribution.Bernoulli):
@@ -240,6 +242,8 @@ class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
             if not isinstance(d, Distribution):
                 raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
             return cls._of(np.asarray(checked_convert(np.asarray(values), dtype, "random")), dtype)
+        except MemoryError as e:
+            raise no_memory("random", math.prod(dims), e) from None
 
     @property
     def shape(self):
