@@ -10,6 +10,7 @@ cdef enum:
 
 cdef object tensor_type = None
 cdef object shape_type = tuple
+cdef object new_tuple = tuple.__new__
 cdef object dtype_type = None
 
 
@@ -46,7 +47,7 @@ cdef class TensorBase:
     @property
     def shape(self):
         """Sizes of the axes."""
-        return shape_type(tensor_dims(self))
+        return new_tuple(shape_type, tensor_dims(self))  # past the checks that Shape makes of sizes
 
     @property
     def ndim(self):
