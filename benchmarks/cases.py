@@ -574,6 +574,20 @@ CONV = [
         ratio=(1.15, 1.3),
         flops=2 * 8 * 28 * 28 * 64 * 32 * 9,
     ),
+    Case(
+        "irfft 32×2^16",
+        "signal",
+        (Arg((32, (1 << 15) + 1)), Arg((32, (1 << 15) + 1))),
+        "signal.irfft(a, b, 1)",
+        "torch.fft.irfft(torch.complex(a, b), dim=1)",
+    ),
+    Case(
+        "cfft 32×2^16",
+        "signal",
+        (Arg((32, 1 << 16)), Arg((32, 1 << 16))),
+        "signal.cfft(a, b, 1)",
+        "torch.fft.fft(torch.complex(a, b), dim=1)",
+    ),
 ]
 
 CASES = [

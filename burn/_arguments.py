@@ -9,9 +9,16 @@ import typing
 
 import numpy as np
 
-from burn.errors import ArgumentError, ArgumentTypeError
+from burn.errors import ArgumentError, ArgumentTypeError, BurnError, OutOfMemoryError
 
 _LISTS = (list, tuple)
+
+
+def no_memory(op: str, count: int, error: MemoryError) -> MemoryError:
+    """What to raise for NumPy's MemoryError: one that names the operation and the number of elements."""
+    if isinstance(error, BurnError):
+        return error
+    return OutOfMemoryError(f"[{op}] the host has no memory for {count} elements; use fewer at a time")
 
 
 def integer(op: str, name: str, value, low: int | None = None, high: int | None = None) -> int:

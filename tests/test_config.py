@@ -9,7 +9,9 @@ import typing
 import numpy as np
 import pytest
 
+import burn
 from burn.config import F32, Config, ConfigEnum, ConfigFileNotFound, Float32, config_to_json, float_text, tuple_variant
+from burn.data.dataset.transform import RngSource, SizeConfig
 from burn.errors import ArgumentTypeError, BurnError, ConfigError
 
 
@@ -243,3 +245,26 @@ def test_what_a_class_does_after_its_construction_comes_after_the_check():
         with pytest.raises(ArgumentTypeError):
             wrong()
     assert seen == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        burn.tensor.PadMode.Reflect, burn.tensor.PadMode.Edge, burn.Distribution.Default, burn.linalg.Norm.L0,
+        burn.linalg.Norm.LNegInf, burn.nn.Initializer.Zeros, RngSource.Default, SizeConfig.Default,
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_variants_without_values_stay_the_same_object(variant):
+    assert copy.copy(variant) is copy.deepcopy(variant) is variant
+    assert all(pickle.loads(pickle.dumps(variant, p)) is variant for p in range(pickle.HIGHEST_PROTOCOL + 1))
+
+
+def test_variants_with_values_stay_equal():
+    for variant in (
+        burn.tensor.PadMode.Constant(2.0),
+        burn.Distribution.Normal(0.0, 2.0),
+        RngSource.Seed(3),
+        SizeConfig.Ratio(0.5),
+    ):
+        assert pickle.loads(pickle.dumps(variant)) == copy.deepcopy(variant) == variant

@@ -175,7 +175,7 @@ def test_configuration_can_be_shown(capsys):
         assert word in shown
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, "two"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
 def test_thread_count_is_checked(value):
     before = burn.get_num_threads()
     with pytest.raises((ValueError, TypeError), match=r"\[set_num_threads\]"):

@@ -38,7 +38,7 @@ typedef struct {
     uint8_t n_in;
     uint8_t out_size;  /* bytes an element */
     uint8_t in_size[3];
-    uint8_t half;      /* DT_F16 or DT_BF16: inputs are converted to f32, by the loop where it gives as many bytes out */
+    uint8_t half;      /* DT_F16 or DT_BF16: what the loop converts to f32 and back */
     uint8_t swap;      /* give the loop its two inputs in the other order */
     uint8_t stream;    /* how large results go around the caches: STREAM_* */
 } elt_op;
@@ -73,29 +73,6 @@ static void elt_stream(const void *from, void *to, int64_t bytes) {
         vf_stream((float *)((char *)to + i), vf_loada((const float *)((const char *)from + i)));
     memcpy((char *)to + i, (const char *)from + i, (size_t)(bytes - i));
 }
-/* flags of half floats, by a loop on floats */
-static int elt_run_half(const elt_op *op, const elt_span *s) {
-    float buf[3][ELT_BLOCK] __attribute__((aligned(64)));
-    char res[ELT_BLOCK] __attribute__((aligned(64)));
-    elt_span t = *s;
-    t.stream = t.half = 0;
-    for (int64_t i = 0; i < s->n; i += ELT_BLOCK) {
-        uint8_t *out = (uint8_t *)s->out + i;
-        t.n = s->n - i < ELT_BLOCK ? s->n - i : ELT_BLOCK;
-        t.at = s->at + i;
-        for (int j = 0; j < op->n_in; j++) {
-            if (i && !s->step[j]) continue;
-            elt_from_half(op->half, (const uint16_t *)s->in[j] + i * s->step[j], buf[j], s->step[j] ? t.n : 1);
-            t.in[j] = buf[j];
-        }
-        t.out = s->stream ? (void *)res : out;
-        int rc = op->fn(&t);
-        if (rc) return rc;
-        if (s->stream) elt_stream(res, out, t.n);
-    }
-    if (s->stream) v_fence();
-    return BURN_OK;
-}
 static int elt_run_blocks(const elt_op *op, const elt_span *s) {
     uint64_t buf[ELT_BLOCK] __attribute__((aligned(64)));
     elt_span t = *s;
@@ -113,7 +90,6 @@ static int elt_run_blocks(const elt_op *op, const elt_span *s) {
     return BURN_OK;
 }
 static inline int elt_run(const elt_op *op, const elt_span *s) {
-    if (op->half && op->out_size == 1) return elt_run_half(op, s);
     return s->stream && op->stream == STREAM_BLOCKS ? elt_run_blocks(op, s) : op->fn(s);
 }
 

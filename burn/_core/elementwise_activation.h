@@ -78,11 +78,11 @@ static inline vf m_over_square(vf y, vf a) { return y / (a * a); }
     X(threshold_bwd, vf_sel(vf_le(x, k[0]), bc(0.f), y), x <= k[0] ? 0.0 : y, .25f)
 
 #define MAKE_FLOAT_NUMBERED(name, V, D, C) \
-    F32_UNARY_WITH(l_##name##_f32, F32_NUMBERS, V) \
+    F32_UNARY_WITH(l_##name##_f32, C, F32_NUMBERS, V) \
     UNARY_WITH(l_##name##_f64, double, double, F64_NUMBERS, D) \
     FLOAT_KERNELS(name, C, 1)
 #define MAKE_FLOAT_NUMBERED_BACKWARD(name, V, D, C) \
-    F32_BINARY_WITH(l_##name##_f32, F32_NUMBERS, V) \
+    F32_BINARY_WITH(l_##name##_f32, C, F32_NUMBERS, V) \
     BINARY_SLOW_WITH(l_##name##_f64, double, double, F64_NUMBERS, D) \
     FLOAT_KERNELS(name, C, 2)
 FLOAT_ACTIVATION(MAKE_FLOAT_UNARY)
@@ -91,14 +91,14 @@ FLOAT_NUMBERED(MAKE_FLOAT_NUMBERED)
 FLOAT_NUMBERED_BACKWARD(MAKE_FLOAT_NUMBERED_BACKWARD)
 
 /* ---- x sigmoid(y) */
-F32_BINARY(l_glu_f32, x * m_sigmoid(y))
+F32_BINARY(l_glu_f32, .6f, x * m_sigmoid(y))
 BINARY_SLOW(l_glu_f64, double, double, x * d_sigmoid(y))
 FLOAT_KERNELS(glu, .6f, 2)
 
 /* ---- prelu(x, slope), and its gradient by x from (x, slope, gradient of the output) */
-F32_BINARY(l_prelu_f32, vf_sel(vf_lt(x, bc(0.f)), y * x, x))
+F32_BINARY(l_prelu_f32, .25f, vf_sel(vf_lt(x, bc(0.f)), y * x, x))
 BINARY_SLOW(l_prelu_f64, double, double, x < 0 ? y * x : x)
-F32_TERNARY(l_prelu_bwd_f32, vf_sel(vf_lt(x, bc(0.f)), y * z, z))
+F32_TERNARY(l_prelu_bwd_f32, .25f, vf_sel(vf_lt(x, bc(0.f)), y * z, z))
 static int l_prelu_bwd_f64(const elt_span *s) {
     const double *x = s->in[0], *slope = s->in[1], *g = s->in[2];
     double *o = s->out;

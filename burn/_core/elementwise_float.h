@@ -97,8 +97,6 @@ static inline double d_silu_slope(double x) {
 
 /* op, f32 vectors, double, cost */
 #define FLOAT_UNARY(X) \
-    X(exp, m_exp(x), exp(x), .45f) \
-    X(log, m_log(x), log(x), .45f) \
     X(log1p, m_log1p(x), log1p(x), 1.2f) \
     X(sqrt, vf_sqrt(x), sqrt(x), .25f) \
     X(recip, bc(1.f) / x, 1.0 / x, .25f) \
@@ -134,7 +132,7 @@ static inline double d_silu_slope(double x) {
     X(sub, x - y, x - y, .2f) \
     X(mul, x * y, x * y, .2f) \
     X(div, x / y, x / y, .25f)
-/* NaN of either operand wins in max_pair and min_pair */
+/* NaN of either operand wins in max_pair and min_pair; halves have a loop of their own */
 #define FLOAT_HOT(X) \
     X(max_pair, vf_sel(vf_unord(x, x), x, vf_max(x, y)), x > y || x != x ? x : y, .2f) \
     X(min_pair, vf_sel(vf_unord(x, x), x, vf_min(x, y)), x < y || x != x ? x : y, .2f)
@@ -158,10 +156,11 @@ static inline double d_silu_slope(double x) {
     X(log_sigmoid_bwd, y * m_sigmoid(-x), y * d_sigmoid(-x), .6f) \
     X(sqrt_bwd, vf_sel(vf_eq(x, bc(0.f)), bc(0.f), y / (x + x)), x == 0 ? 0.0 : y / (x + x), .3f)
 
+/* of the bits of halves, whose infinity has those of inf */
 #define FLOAT_TEST(X) \
-    X(is_nan, x != x, .2f) \
-    X(is_inf, fabs(x) == INFINITY, .2f) \
-    X(is_finite, fabs(x) < INFINITY, .2f)
+    X(is_nan, x != x, (x & 0x7fff) > inf, .2f) \
+    X(is_inf, fabs(x) == INFINITY, (x & 0x7fff) == inf, .2f) \
+    X(is_finite, fabs(x) < INFINITY, (x & 0x7fff) < inf, .2f)
 
 #define FLOAT_KERNELS(name, C, N) \
     KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 4, .stream = STREAM_LOOP, ARGS##N(4)) \
@@ -171,7 +170,7 @@ static inline double d_silu_slope(double x) {
 #define FLOAT_HALF(kernel, name, C, N, DT) \
     KERNEL(kernel, .fn = l_##name##_f32, .cost = C + .2f, .out_size = 2, .half = DT, .stream = STREAM_LOOP, ARGS##N(2))
 #define MAKE_FLOAT_UNARY(name, V, D, C) \
-    F32_UNARY(l_##name##_f32, V) \
+    F32_UNARY(l_##name##_f32, C, V) \
     UNARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 1)
 #define MAKE_FLOAT_ARITHMETIC(name, V, D, C) \
@@ -179,29 +178,59 @@ static inline double d_silu_slope(double x) {
     BINARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_HOT(name, V, D, C) \
-    F32_HOT(l_##name##_f32, V) \
+    static int l_##name##_f32_half(const elt_span *s) { return half_extreme(s, PICK_##name); } \
+    F32_HOT_OF(l_##name##_f32, V) \
     BINARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 2)
 #define MAKE_FLOAT_BINARY(name, V, D, C) \
-    F32_BINARY(l_##name##_f32, V) \
+    F32_BINARY(l_##name##_f32, C, V) \
     BINARY_SLOW(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 2)
-#define MAKE_FLOAT_TEST(name, E, C) \
+#define MAKE_FLOAT_TEST(name, E, H, C) \
     UNARY(l_##name##_f32, float, uint8_t, E) \
     UNARY(l_##name##_f64, double, uint8_t, E) \
+    UNARY_WITH(l_##name##_f16, uint16_t, uint8_t, const int inf = 0x7c00;, H) \
+    UNARY_WITH(l_##name##_bf16, uint16_t, uint8_t, const int inf = 0x7f80;, H) \
     KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(4)) \
     KERNEL(name##_f64, .fn = l_##name##_f64, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(8)) \
-    KERNEL(name##_f16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_F16, .stream = STREAM_BLOCKS, ARGS1(2)) \
-    KERNEL(name##_bf16, .fn = l_##name##_f32, .cost = C, .out_size = 1, .half = DT_BF16, .stream = STREAM_BLOCKS, ARGS1(2))
+    KERNEL(name##_f16, .fn = l_##name##_f16, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(2)) \
+    KERNEL(name##_bf16, .fn = l_##name##_bf16, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(2))
 FLOAT_UNARY(MAKE_FLOAT_UNARY)
+/* ---- those that take several vectors at once where instructions wait for each other */
+#define FLOAT_MANY(X) X(exp, , , .45f) X(log, , , .45f) X(erf, , , .6f)
 #if BURN_LEVEL == 4
-F32_UNARY(l_erf_f32, m_erf(x))
+#define MAKE_FLOAT_MANY(name, V, D, C) MAKE_FLOAT_UNARY(name, m_##name(x), name(x), C)
 #else
-F32_UNARY_MANY(l_erf_f32, m_erf_many)
+#define MAKE_FLOAT_MANY(name, V, D, C) \
+    F32_UNARY_MANY(l_##name##_f32, m_##name##_many) \
+    UNARY(l_##name##_f64, double, double, name(x)) \
+    FLOAT_KERNELS(name, C, 1)
 #endif
-UNARY(l_erf_f64, double, double, erf(x))
-FLOAT_KERNELS(erf, .6f, 1)
+FLOAT_MANY(MAKE_FLOAT_MANY)
 FLOAT_ARITHMETIC(MAKE_FLOAT_ARITHMETIC)
+/* one of two halves, by their bits; of equal numbers, zeros of both signs included, the second as for floats */
+enum { PICK_max_pair, PICK_min_pair };
+VINL vhi half_pick(const uint16_t *a, const uint16_t *b, int inf, const int pick) {
+    vhi x = *(const vhi_half *)a, y = *(const vhi_half *)b, mx = x & 0x7fff, my = y & 0x7fff;
+    vhi p = vh_order(x, mx), q = vh_order(y, my), first = pick == PICK_max_pair ? (vhi)(p > q) : (vhi)(q > p);
+    return vh_sel((first & ~(vhi)(my > (int16_t)inf)) | (vhi)(mx > (int16_t)inf), x, y);
+}
+VINL int half_extreme(const elt_span *s, const int pick) {
+    half_feed f;
+    const int inf = s->half == DT_BF16 ? 0x7f80 : 0x7c00;
+    uint16_t *o = s->out, tail[2 * VW];
+    half_begin(&f, s, 2 * VW);
+    if (s->stream) {
+        for (; f.left >= 2 * VW; half_next(&f), o += 2 * VW) vf_stream((float *)o, (vf)half_pick(f.a, f.b, inf, pick));
+        v_fence();
+    } else
+        for (; f.left >= 2 * VW; half_next(&f), o += 2 * VW) *(vhi_half *)o = half_pick(f.a, f.b, inf, pick);
+    if (f.left == 0) return BURN_OK;
+    half_tail(&f);
+    *(vhi_half *)tail = half_pick(f.a, f.b, inf, pick);
+    memcpy(o, tail, (size_t)f.left * 2);
+    return BURN_OK;
+}
 FLOAT_HOT(MAKE_FLOAT_HOT)
 FLOAT_BINARY(MAKE_FLOAT_BINARY)
 FLOAT_BACKWARD(MAKE_FLOAT_BINARY)
@@ -215,7 +244,7 @@ FLOAT_TEST(MAKE_FLOAT_TEST)
         return lo != lo ? lo : hi != hi ? hi : r; \
     }
 CLAMP(double)
-F32_TERNARY(l_clamp_f32, vf_sel(vf_unord(y, z), y + z, vf_min(z, vf_max(y, x))))
+F32_TERNARY(l_clamp_f32, .25f, vf_sel(vf_unord(y, z), y + z, vf_min(z, vf_max(y, x))))
 static int l_clamp_f64(const elt_span *s) {
     const double *a = s->in[0], *lo = s->in[1], *hi = s->in[2];
     double *o = s->out;
@@ -236,15 +265,15 @@ FLOAT_KERNELS(clamp, .25f, 3)
 static int l_powf_scalar_f32(const elt_span *s) {
     const int half = s->half;
     const float p = (float)s->f[0];
-    const vf y = bc(p);
+    const vf y = elt_number(p);
 #define POW_CASE(e, V, D) \
     if (p == e) { \
-        F32_UNARY_LOOP(V) \
+        F32_UNARY_LOOP(.2f, V) \
         return BURN_OK; \
     }
     POW_SHORT(POW_CASE)
 #undef POW_CASE
-    F32_UNARY_LOOP(m_pow(x, y))
+    F32_UNARY_LOOP(2, m_pow(x, y))
     return BURN_OK;
 }
 static int l_powf_scalar_f64(const elt_span *s) {
@@ -269,11 +298,11 @@ static inline vf m_pow_bwd(vf x, float p, vf g) {
     if (p == 0) return bc(0.f);
     if (p == 1) return g;
     if (p == 2) return (x + x) * g;
-    vf r = bc(p) * m_pow(x, bc(p - 1)) * g;
+    vf r = elt_number(p) * m_pow(x, elt_number(p - 1)) * g;
     if (p > 0 && p < 1) return vf_sel(vf_eq(x, bc(0.f)), bc(0.f), r);
     return r;
 }
-F32_BINARY_WITH(l_powf_scalar_bwd_f32, const float p = (float)s->f[0];, m_pow_bwd(x, p, y))
+F32_BINARY_WITH(l_powf_scalar_bwd_f32, 2, const float p = (float)s->f[0];, m_pow_bwd(x, p, y))
 BINARY_SLOW_WITH(l_powf_scalar_bwd_f64, double, double, const double p = s->f[0];, d_pow_bwd(x, p, y))
 FLOAT_KERNELS(powf_scalar, 2, 1)
 FLOAT_KERNELS(powf_scalar_bwd, 2, 2)

@@ -176,22 +176,53 @@ MAKE_EQUAL(f64, double)
 INT_TYPES(MAKE_ORDER_INT)
 MAKE_ORDER(f32, float)
 MAKE_ORDER(f64, double)
+/* Halves are compared as integers, those without NaN in order; infinity has the bits of inf, NaN more. */
+enum { TEST_EQ, TEST_NE, TEST_LT, TEST_LE };
+VINL vhi half_test(const uint16_t *a, const uint16_t *b, int inf, const int test) {
+    vhi x = *(const vhi_half *)a, y = *(const vhi_half *)b, mx = x & 0x7fff, my = y & 0x7fff;
+    vhi p = vh_order(x, mx), q = vh_order(y, my), nan = (vhi)(mx > (int16_t)inf) | (vhi)(my > (int16_t)inf);
+    if (test == TEST_EQ) return (vhi)(p == q) & ~nan;
+    if (test == TEST_NE) return ~((vhi)(p == q) & ~nan);
+    return test == TEST_LT ? (vhi)(q > p) & ~nan : ~((vhi)(p > q) | nan);
+}
+VINL int half_compare(const elt_span *s, int inf, const int test) {
+    enum { STEP = 4 * VW };
+    half_feed f;
+    uint8_t *o = s->out, tail[STEP];
+    half_begin(&f, s, STEP);
+#define PUT_FLAGS(o) \
+    vh_put_flags(o, half_test(f.a, f.b, inf, test), half_test(f.a + 2 * VW, f.b + 2 * VW, inf, test))
+    for (; f.left >= STEP; half_next(&f), o += STEP) PUT_FLAGS(o);
+    if (f.left == 0) return BURN_OK;
+    half_tail(&f);
+    PUT_FLAGS(tail);
+#undef PUT_FLAGS
+    memcpy(o, tail, (size_t)f.left);
+    return BURN_OK;
+}
+#define MAKE_TEST_HALF(name, inf, test) static int name(const elt_span *s) { return half_compare(s, inf, test); }
+#define MAKE_COMPARE_HALF(S, INF) \
+    MAKE_TEST_HALF(l_equal_##S, INF, TEST_EQ) \
+    MAKE_TEST_HALF(l_not_equal_##S, INF, TEST_NE) \
+    MAKE_TEST_HALF(l_lower_##S, INF, TEST_LT) \
+    MAKE_TEST_HALF(l_lower_equal_##S, INF, TEST_LE)
+MAKE_COMPARE_HALF(f16, 0x7c00)
+MAKE_COMPARE_HALF(bf16, 0x7f80)
 
-/* suffix, loop of equal, loop of order, bytes, half dtype */
+/* suffix, loop of equal, loop of order, bytes */
 #define COMPARE_TYPES(X) \
-    X(f64, f64, f64, 8, 0) X(f32, f32, f32, 4, 0) X(f16, f32, f32, 2, DT_F16) X(bf16, f32, f32, 2, DT_BF16) \
-    X(i64, u64, i64, 8, 0) X(i32, u32, i32, 4, 0) X(i16, u16, i16, 2, 0) X(i8, u8, i8, 1, 0) \
-    X(u64, u64, u64, 8, 0) X(u32, u32, u32, 4, 0) X(u16, u16, u16, 2, 0) X(u8, u8, u8, 1, 0)
-#define COMPARE(name, S, LOOP, SIZE, HALF, SWAP) \
-    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .half = HALF, .swap = SWAP, .stream = STREAM_BLOCKS, \
-           ARGS2(SIZE))
-#define MAKE_COMPARE(S, E, L, SIZE, HALF) \
-    COMPARE(equal, S, equal_##E, SIZE, HALF, 0) \
-    COMPARE(not_equal, S, not_equal_##E, SIZE, HALF, 0) \
-    COMPARE(lower, S, lower_##L, SIZE, HALF, 0) \
-    COMPARE(lower_equal, S, lower_equal_##L, SIZE, HALF, 0) \
-    COMPARE(greater, S, lower_##L, SIZE, HALF, 1) \
-    COMPARE(greater_equal, S, lower_equal_##L, SIZE, HALF, 1)
+    X(f64, f64, f64, 8) X(f32, f32, f32, 4) X(f16, f16, f16, 2) X(bf16, bf16, bf16, 2) \
+    X(i64, u64, i64, 8) X(i32, u32, i32, 4) X(i16, u16, i16, 2) X(i8, u8, i8, 1) \
+    X(u64, u64, u64, 8) X(u32, u32, u32, 4) X(u16, u16, u16, 2) X(u8, u8, u8, 1)
+#define COMPARE(name, S, LOOP, SIZE, SWAP) \
+    KERNEL(name##_##S, .fn = l_##LOOP, .cost = .2f, .out_size = 1, .swap = SWAP, .stream = STREAM_BLOCKS, ARGS2(SIZE))
+#define MAKE_COMPARE(S, E, L, SIZE) \
+    COMPARE(equal, S, equal_##E, SIZE, 0) \
+    COMPARE(not_equal, S, not_equal_##E, SIZE, 0) \
+    COMPARE(lower, S, lower_##L, SIZE, 0) \
+    COMPARE(lower_equal, S, lower_equal_##L, SIZE, 0) \
+    COMPARE(greater, S, lower_##L, SIZE, 1) \
+    COMPARE(greater_equal, S, lower_equal_##L, SIZE, 1)
 COMPARE_TYPES(MAKE_COMPARE)
 
 /* ---- bool: one byte, 0 or 1; any other byte counts as true */

@@ -31,34 +31,59 @@ VINL vf elt_splat(const void *p, int half) {
     return !half ? bc(*(const float *)p) : bc((half == DT_BF16 ? vf_load_bf16_n(h, 1) : vf_load_f16_n(h, 1))[0]);
 }
 
+VINL void elt_load2(const void *p, int64_t i, int half, vf *v) {
+    const uint16_t *h = (const uint16_t *)p + i;
+    if (half == DT_BF16) vf_load2_bf16(h, v);
+    else vf_load2_f16(h, v);
+}
+VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
+    uint16_t *h = (uint16_t *)p + i;
+    if (half == DT_BF16) vf_put2_bf16(h, v, stream);
+    else vf_put2_f16(h, v, stream);
+}
+
 /* f32 and the half types by vectors. One copy of the expression, so that a long one costs code once: the choices inside
-   are well predicted. Operands with step 0 come as vectors made before the loop. */
+   are well predicted. A short one (ns an element) has two more copies, by which halves go in pairs of vectors: there
+   conversions weigh more. Operands with step 0 come as vectors made before the loop. */
+#define ELT_SHORT 1.1f
 #define F32_OUT(i, m, EXPR) { vf r = EXPR; elt_store(out, i, m, half, stream, r); }
 #define F32_IN(k, i, m) (b##k ? elt_load(b##k, i, m, half) : c##k)
-#define F32_EACH(...) \
+#define F32_IN2(k, i) { if (b##k) elt_load2(b##k, i, half, v##k); }
+/* PAIR is run on two vectors of halves, with PUT(EXPR of x, y, z) */
+#define F32_EACH(COST, LOADS, PAIR, ...) \
     void *const out = s->out; \
     const int stream = s->stream; \
-    for (int64_t i = 0, m = s->n; m > 0; i += VW, m -= VW) { __VA_ARGS__ } \
+    int64_t i = 0, m = s->n; \
+    if (COST < ELT_SHORT && half) \
+        for (; m >= 2 * VW; i += 2 * VW, m -= 2 * VW) { \
+            vf r[2]; \
+            LOADS \
+            _Pragma("GCC unroll 2") for (int j = 0; j < 2; j++) { PAIR } \
+            elt_store2(out, i, half, stream, r); \
+        } \
+    for (; m > 0; i += VW, m -= VW) { __VA_ARGS__ } \
     if (stream) v_fence();
 #define F32_OPERAND(k) \
     const void *const b##k = s->step[k] ? s->in[k] : NULL; \
-    const vf c##k = elt_splat(s->in[k], half);
-#define F32_UNARY(name, EXPR) F32_UNARY_WITH(name, , EXPR)
-#define F32_UNARY_LOOP(EXPR) \
+    const vf c##k = elt_splat(s->in[k], half); \
+    vf v##k[2] = {c##k, c##k};
+#define F32_UNARY(name, COST, EXPR) F32_UNARY_WITH(name, COST, , EXPR)
+#define F32_UNARY_LOOP(COST, EXPR) \
     const char *const a = s->in[0]; \
-    F32_EACH( \
+    F32_EACH(COST, vf v0[2]; elt_load2(a, i, half, v0);, vf x = v0[j]; r[j] = EXPR;, \
         if (VW == 16) v_prefetch(a + 4 * i + 2048); \
         vf x = elt_load(a, i, m, half); \
         F32_OUT(i, m, EXPR))
-#define F32_UNARY_WITH(name, SETUP, EXPR) \
+#define F32_UNARY_WITH(name, COST, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const int half = s->half; \
         SETUP \
-        F32_UNARY_LOOP(EXPR) \
+        F32_UNARY_LOOP(COST, EXPR) \
         return BURN_OK; \
     }
 /* FN works in place on several vectors at once: on MANY, or on one with a tail of it */
 #define MANY 3
+#define MANY_HALF 4
 #define F32_UNARY_MANY(name, FN) \
     static int name(const elt_span *s) { \
         const int half = s->half; \
@@ -66,7 +91,13 @@ VINL vf elt_splat(const void *p, int half) {
         const void *const a = s->in[0]; \
         const int stream = s->stream; \
         int64_t i = 0; \
-        vf x[MANY]; \
+        vf x[MANY_HALF]; \
+        if (half) \
+            for (; i + MANY_HALF * VW <= s->n; i += MANY_HALF * VW) { \
+                for (int j = 0; j < MANY_HALF; j += 2) elt_load2(a, i + j * VW, half, x + j); \
+                FN(x, MANY_HALF); \
+                for (int j = 0; j < MANY_HALF; j += 2) elt_store2(out, i + j * VW, half, stream, x + j); \
+            } \
         for (; i + MANY * VW <= s->n; i += MANY * VW) { \
             _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) x[j] = elt_load(a, i + j * VW, VW, half); \
             FN(x, MANY); \
@@ -81,23 +112,25 @@ VINL vf elt_splat(const void *p, int half) {
         if (stream) v_fence(); \
         return BURN_OK; \
     }
-#define F32_BINARY(name, EXPR) F32_BINARY_WITH(name, , EXPR)
-#define F32_BINARY_WITH(name, SETUP, EXPR) \
+#define F32_BINARY(name, COST, EXPR) F32_BINARY_WITH(name, COST, , EXPR)
+#define F32_BINARY_WITH(name, COST, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const int half = s->half; \
         F32_OPERAND(0) \
         F32_OPERAND(1) \
         SETUP \
-        F32_EACH(vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); F32_OUT(i, m, EXPR)) \
+        F32_EACH(COST, F32_IN2(0, i) F32_IN2(1, i), vf x = v0[j]; vf y = v1[j]; r[j] = EXPR;, \
+            vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); F32_OUT(i, m, EXPR)) \
         return BURN_OK; \
     }
-#define F32_TERNARY(name, EXPR) \
+#define F32_TERNARY(name, COST, EXPR) \
     static int name(const elt_span *s) { \
         const int half = s->half; \
         F32_OPERAND(0) \
         F32_OPERAND(1) \
         F32_OPERAND(2) \
-        F32_EACH(vf x = F32_IN(0, i, m), y = F32_IN(1, i, m), z = F32_IN(2, i, m); F32_OUT(i, m, EXPR)) \
+        F32_EACH(COST, F32_IN2(0, i) F32_IN2(1, i) F32_IN2(2, i), vf x = v0[j]; vf y = v1[j]; vf z = v2[j]; r[j] = EXPR;, \
+            vf x = F32_IN(0, i, m), y = F32_IN(1, i, m), z = F32_IN(2, i, m); F32_OUT(i, m, EXPR)) \
         return BURN_OK; \
     }
 /* Short expressions in hot ops: a loop for each kind of operand and store, tails by mask. */
@@ -107,8 +140,37 @@ VINL vf elt_splat(const void *p, int half) {
     if (sa && sb) F32_RUN(vf_load(a + i), vf_load(b + i), STORE, EXPR) \
     else if (sa) { vf c = bc(*b); F32_RUN(vf_load(a + i), c, STORE, EXPR) } \
     else { vf c = bc(*a); F32_RUN(c, vf_load(b + i), STORE, EXPR) }
+#define HALF_RUN(T, LX, LY, EXPR) \
+    for (; i + 2 * VW <= n; i += 2 * VW) { \
+        vf r[2]; \
+        LX \
+        LY \
+        _Pragma("GCC unroll 2") for (int j = 0; j < 2; j++) { vf x = v0[j], y = v1[j]; r[j] = EXPR; } \
+        vf_put2_##T(o + i, r, stream); \
+    }
+#define HALF_KINDS(T, EXPR) { \
+    if (s->step[0] && s->step[1]) HALF_RUN(T, vf_load2_##T(a + i, v0);, vf_load2_##T(b + i, v1);, EXPR) \
+    else if (s->step[0]) HALF_RUN(T, vf_load2_##T(a + i, v0);, , EXPR) \
+    else HALF_RUN(T, , vf_load2_##T(b + i, v1);, EXPR) }
 #define F32_HOT(name, EXPR) \
-    F32_BINARY(name##_half, EXPR) \
+    static int name##_half(const elt_span *s) { \
+        const uint16_t *const a = s->in[0], *const b = s->in[1]; \
+        uint16_t *const o = s->out; \
+        const int half = s->half, stream = s->stream; \
+        const int64_t n = s->n; \
+        int64_t i = 0; \
+        F32_OPERAND(0) \
+        F32_OPERAND(1) \
+        if (half == DT_BF16) HALF_KINDS(bf16, EXPR) else HALF_KINDS(f16, EXPR) \
+        for (int64_t m = n - i; m > 0; i += VW, m -= VW) { \
+            vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); \
+            elt_store(o, i, m, half, stream, EXPR); \
+        } \
+        if (stream) v_fence(); \
+        return BURN_OK; \
+    } \
+    F32_HOT_OF(name, EXPR)
+#define F32_HOT_OF(name, EXPR) \
     static int name(const elt_span *s) { \
         if (s->half) return name##_half(s); \
         const float *a = s->in[0], *b = s->in[1]; \
@@ -126,6 +188,36 @@ VINL vf elt_splat(const void *p, int half) {
         } \
         return BURN_OK; \
     }
+/* Halves taken as integers, `step` of both inputs a visit, an input of one value too: it is repeated in x or y. The tail
+   goes through them. */
+typedef struct {
+    const uint16_t *a, *b;
+    int64_t left, step, sa, sb;
+    uint16_t x[4 * VW], y[4 * VW];
+} half_feed;
+VINL void half_begin(half_feed *f, const elt_span *s, int64_t step) {
+    f->a = s->in[0];
+    f->b = s->in[1];
+    f->left = s->n;
+    f->step = step;
+    f->sa = s->step[0] ? step : 0;
+    f->sb = s->step[1] ? step : 0;
+    for (int64_t j = 0; j < step; j++) f->x[j] = *f->a, f->y[j] = *f->b;
+    if (!f->sa) f->a = f->x;
+    if (!f->sb) f->b = f->y;
+}
+VINL void half_next(half_feed *f) {
+    f->left -= f->step;
+    f->a += f->sa;
+    f->b += f->sb;
+}
+VINL void half_tail(half_feed *f) {
+    if (f->sa) memcpy(f->x, f->a, (size_t)f->left * 2);
+    if (f->sb) memcpy(f->y, f->b, (size_t)f->left * 2);
+    f->a = f->x;
+    f->b = f->y;
+}
+
 /* A function of the C library, lane by lane. */
 #define LANES(fn) ({ \
     float t_[VW]; \
@@ -177,9 +269,10 @@ VINL vf elt_splat(const void *p, int half) {
         for (int64_t i = 0; i < n; i++) { TI x = a[i * sa], y = b[i * sb]; o[i] = (TO)(EXPR); } \
         return BURN_OK; \
     }
+VINL vf elt_number(double x) { return bc(x == x ? (float)x : NAN); } /* a NaN as vf_to_bf16_fast wants it */
 /* The numbers of an op in its expression: k[0] to k[3], vectors or doubles. */
 #define F32_NUMBERS \
-    const vf k[4] = {bc((float)s->f[0]), bc((float)s->f[1]), bc((float)s->f[2]), bc((float)s->f[3])}; \
+    const vf k[4] = {elt_number(s->f[0]), elt_number(s->f[1]), elt_number(s->f[2]), elt_number(s->f[3])}; \
     (void)k;
 #define F64_NUMBERS \
     const double k[4] = {s->f[0], s->f[1], s->f[2], s->f[3]}; \

@@ -90,6 +90,7 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define M vi
 #define L VW
 #define LOAD(p) vf_load_f16(p)
+#define LOAD2 vf_load2_f16
 #define GET(p) (vf_load_f16_n(p, 1)[0])
 #define PUT(p, a) vf_store_f16_n(p, bc((float)(a)), 1)
 #define NONZERO(p) ((*(p) & 0x7fff) != 0)
@@ -109,6 +110,7 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define M vi
 #define L VW
 #define LOAD(p) vf_load_bf16(p)
+#define LOAD2 vf_load2_bf16
 #define GET(p) (vf_load_bf16_n(p, 1)[0])
 #define PUT(p, a) vf_store_bf16_n(p, bc((float)(a)), 1)
 #define NONZERO(p) ((*(p) & 0x7fff) != 0)

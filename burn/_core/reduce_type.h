@@ -3,6 +3,7 @@
      A                type that it is computed in: float for the half types, int32 for small integers
      V, M, L          vector of A, vector of integers as wide as A, and their lanes
      LOAD(p), GET(p)  L elements as V, one element as A
+     LOAD2(p, v)      2 * L elements as a pair v, in any order
      PUT(p, a)        stores a double
      NONZERO(p)       whether an element counts as true
      MAXV, MINV       a > b ? a : b and a < b ? a : b
@@ -23,6 +24,9 @@
 #define IS_NAN(a) ((void)(a), 0)
 #endif
 
+#ifndef LOAD2
+#define LOAD2(p, v) ((v)[0] = LOAD(p), (v)[1] = LOAD((p) + L))
+#endif
 #if FLOATING
 /* Sum of x, or of (x - mean)^2 where sq: 8 vectors of running sums, 32 terms each, then double. mean is taken off
    in two parts, as a mean of large values is not a float. */
@@ -49,14 +53,17 @@ VINL double FN(sum_row)(const T *x, int64_t n, double mean, const int sq) {
         for (; i + 8 * L <= len; i += 8 * L, p += 8 * L) {
             if (VW == 16) /* with AVX2 the hardware's own prefetch is faster alone: 5-10 % of a sum */
                 for (int k = 0; k < (int)(8 * L * sizeof(T)); k += 64) v_prefetch((const char *)p + 2048 + k);
-            s0 += TERM(LOAD(p));
-            s1 += TERM(LOAD(p + L));
-            s2 += TERM(LOAD(p + 2 * L));
-            s3 += TERM(LOAD(p + 3 * L));
-            s4 += TERM(LOAD(p + 4 * L));
-            s5 += TERM(LOAD(p + 5 * L));
-            s6 += TERM(LOAD(p + 6 * L));
-            s7 += TERM(LOAD(p + 7 * L));
+            V v[8];
+#pragma GCC unroll 4
+            for (int k = 0; k < 8; k += 2) LOAD2(p + k * L, v + k);
+            s0 += TERM(v[0]);
+            s1 += TERM(v[1]);
+            s2 += TERM(v[2]);
+            s3 += TERM(v[3]);
+            s4 += TERM(v[4]);
+            s5 += TERM(v[5]);
+            s6 += TERM(v[6]);
+            s7 += TERM(v[7]);
         }
         for (; i + L <= len; i += L, p += L) s0 += TERM(LOAD(p));
         for (; i < len; i++, p++) {
@@ -187,7 +194,10 @@ VINL int64_t FN(extreme_row)(const T *x, int64_t n, const int is_min) {
         int nan = 0;
         for (; p + 4 * L <= end; p += 4 * L) {
             for (int k = 0; k < (int)(4 * L * sizeof(T)); k += 64) v_prefetch((const char *)p + 2048 + k);
-            V v0 = LOAD(p), v1 = LOAD(p + L), v2 = LOAD(p + 2 * L), v3 = LOAD(p + 3 * L);
+            V v[4];
+            LOAD2(p, v);
+            LOAD2(p + 2 * L, v + 2);
+            const V v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3];
 #if FLOATING
             u |= UNORD(v0, v1) | UNORD(v2, v3);
 #endif
@@ -389,6 +399,7 @@ static const reduce_type FN(reduce) = {
 #undef L
 #undef FN
 #undef LOAD
+#undef LOAD2
 #undef GET
 #undef PUT
 #undef NONZERO

@@ -43,6 +43,7 @@ VINL void vd_stream(double *p, vd v) { vf_stream((float *)p, (vf)v); }
 #define STORE_N vf_store_n
 #define STREAM vf_stream
 #define EXP m_exp
+#define EXP2(v) m_exp_many(v, 2)
 #define HSUM vf_sum
 #define MAXV vf_max
 #include "softmax_type.h"
@@ -58,6 +59,7 @@ VINL void vd_stream(double *p, vd v) { vf_stream((float *)p, (vf)v); }
 #define STORE_N vd_store_n
 #define STREAM vd_stream
 #define EXP vd_exp
+#define EXP2(v) ((v)[0] = vd_exp((v)[0]), (v)[1] = vd_exp((v)[1]))
 #define HSUM vd_sum
 #define MAXV vd_max
 #include "softmax_type.h"
@@ -72,7 +74,10 @@ VINL void vd_stream(double *p, vd v) { vf_stream((float *)p, (vf)v); }
 #define STORE vf_store_f16
 #define STORE_N vf_store_f16_n
 #define STREAM vf_store_f16
+#define LOAD2 vf_load2_f16
+#define STORE2 vf_put2_f16
 #define EXP m_exp
+#define EXP2(v) m_exp_many(v, 2)
 #define HSUM vf_sum
 #define MAXV vf_max
 #include "softmax_type.h"
@@ -87,7 +92,10 @@ VINL void vd_stream(double *p, vd v) { vf_stream((float *)p, (vf)v); }
 #define STORE vf_store_bf16
 #define STORE_N vf_store_bf16_n
 #define STREAM vf_store_bf16
+#define LOAD2 vf_load2_bf16
+#define STORE2 vf_put2_bf16
 #define EXP m_exp
+#define EXP2(v) m_exp_many(v, 2)
 #define HSUM vf_sum
 #define MAXV vf_max
 #include "softmax_type.h"

@@ -1,7 +1,8 @@
 /* The softmax kernels of one dtype. softmax.h includes this file once a dtype, with these macros set:
      T, A, V, L     type in memory, type that it is computed in, vector of A and its lanes
      LOAD, STORE    L elements at p as V; LOAD_N, STORE_N only the first k of them (others read as 0)
-     STREAM(p, v)   STORE past the cache       EXP, HSUM, MAXV   functions of V
+     LOAD2, STORE2  a pair v of vectors, in any order of lanes, STORE2(p, v, stream) past the cache where stream is set
+     STREAM(p, v)   STORE past the cache       EXP, HSUM, MAXV   functions of V       EXP2(v)  of a pair in place
      FN(name)       name_dtype
 
    A row that lies in L1 is read three times: largest value, exponentials and their sum, output. The output pass of a
@@ -12,13 +13,26 @@
 #define ROW_MAX ((int64_t)(32768 / sizeof(A)))
 #define PUTV(p, v, stream) do { if (stream) STREAM(p, v); else STORE(p, v); } while (0)
 
+#ifndef LOAD2
+#define LOAD2(p, v) do { (v)[0] = LOAD(p); (v)[1] = LOAD((p) + L); } while (0)
+#define STORE2(p, v, stream) do { PUTV(p, (v)[0], stream); PUTV((p) + L, (v)[1], stream); } while (0)
+#endif
+
 /* a finished row that is still to be written: x - shift - scale for the logarithm, e * scale otherwise */
 typedef struct { const T *x; const A *e; T *y; V shift, scale; } FN(waiting);
 
 VINL V FN(result)(const FN(waiting) *w, int64_t i, const int as_log) {
     return as_log ? LOAD(w->x + i) - w->shift - w->scale : *(const V *)(w->e + i) * w->scale;
 }
+/* 2 * L elements from i, a multiple of it: e has them in the order of LOAD2 */
+VINL void FN(put_result)(const FN(waiting) *w, int64_t i, int stream, const int as_log) {
+    V v[2];
+    if (as_log) LOAD2(w->x + i, v);
+    for (int k = 0; k < 2; k++) v[k] = as_log ? v[k] - w->shift - w->scale : *(const V *)(w->e + i + k * L) * w->scale;
+    STORE2(w->y + i, v, stream);
+}
 VINL void FN(finish)(const FN(waiting) *w, int64_t i, int64_t n, int stream, const int as_log) {
+    for (; i + 2 * L <= n; i += 2 * L) FN(put_result)(w, i, stream, as_log);
     for (; i + L <= n; i += L) PUTV(w->y + i, FN(result)(w, i, as_log), stream);
     if (i == n) return;
     STORE_N(w->y + i, as_log ? LOAD_N(w->x + i, n - i) - w->shift - w->scale : *(const V *)(w->e + i) * w->scale,
@@ -29,7 +43,12 @@ VINL void FN(finish)(const FN(waiting) *w, int64_t i, int64_t n, int stream, con
 static A FN(largest)(const T *x, int64_t n) {
     V m0 = SPREAD(-INFINITY), m1 = m0;
     int64_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) m0 = MAXV(m0, LOAD(x + i)), m1 = MAXV(m1, LOAD(x + i + L));
+    for (; i + 2 * L <= n; i += 2 * L) {
+        V v[2];
+        LOAD2(x + i, v);
+        m0 = MAXV(m0, v[0]);
+        m1 = MAXV(m1, v[1]);
+    }
     for (; i + L <= n; i += L) m0 = MAXV(m0, LOAD(x + i));
     m0 = MAXV(m0, m1);
     if (i < n) {
@@ -52,25 +71,31 @@ static A FN(base)(const T *x, int64_t n, const int quiet) {
 VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting) *w, int stream, const int as_log) {
     V s0 = {0}, s1 = s0;
     int64_t i = 0;
-#define STEP(k, s) \
-    { V v_ = EXP(LOAD(x + i + k) - shift); s += v_; if (!as_log) *(V *)(e + i + k) = v_; }
+#define STEP2 { \
+    V v_[2]; \
+    LOAD2(x + i, v_); \
+    v_[0] -= shift; \
+    v_[1] -= shift; \
+    EXP2(v_); \
+    s0 += v_[0]; \
+    s1 += v_[1]; \
+    if (!as_log) *(V *)(e + i) = v_[0], *(V *)(e + i + L) = v_[1]; }
     if (w) {
         for (; i + 2 * L <= n; i += 2 * L) {
             v_prefetch(x + n + i);
-            STEP(0, s0)
-            PUTV(w->y + i, FN(result)(w, i, as_log), stream);
-            STEP(L, s1)
-            PUTV(w->y + i + L, FN(result)(w, i + L, as_log), stream);
+            STEP2
+            FN(put_result)(w, i, stream, as_log);
         }
         FN(finish)(w, i, n, stream, as_log);
     } else {
-        for (; i + 2 * L <= n; i += 2 * L) {
-            STEP(0, s0)
-            STEP(L, s1)
-        }
+        for (; i + 2 * L <= n; i += 2 * L) STEP2
     }
-    for (; i + L <= n; i += L) STEP(0, s0)
-#undef STEP
+#undef STEP2
+    for (; i + L <= n; i += L) {
+        V v = EXP(LOAD(x + i) - shift);
+        s0 += v;
+        if (!as_log) *(V *)(e + i) = v;
+    }
     if (i < n) {
         V v = EXP(LOAD_N(x + i, n - i) - shift);
         for (int64_t l = n - i; l < L; l++) v[l] = 0;
@@ -316,6 +341,9 @@ static const softmax_type FN(softmax) = {
 #undef STORE
 #undef STORE_N
 #undef STREAM
+#undef LOAD2
+#undef STORE2
 #undef EXP
+#undef EXP2
 #undef HSUM
 #undef MAXV

@@ -10,6 +10,7 @@ cdef enum:
 
 cdef object tensor_type = None
 cdef object shape_type = tuple
+cdef object new_tuple = tuple.__new__
 cdef object dtype_type = None
 
 
@@ -37,10 +38,16 @@ cdef class TensorBase:
     cdef uint8_t ctx
     cdef uint8_t contig
 
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        # read-only; the view holds an exporter, which holds the memory, so that x[i] = v does not disturb it
+        if self.dtype == DT_BF16:
+            raise BufferError("[buffer] bf16 has no format in the buffer protocol; use numpy(), or cast() to f32")
+        PyObject_GetBuffer(to_buffer(self), view, flags)
+
     @property
     def shape(self):
         """Sizes of the axes."""
-        return shape_type(tensor_dims(self))
+        return new_tuple(shape_type, tensor_dims(self))  # past the checks that Shape makes of sizes
 
     @property
     def ndim(self):

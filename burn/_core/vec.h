@@ -298,14 +298,10 @@ VINL vi vf_to_bf16(vf x) { /* NaN stays NaN, quiet */
     vu u = (vu)x, r = u + 0x7fff + ((u >> 16) & 1);
     return (vi)((vu)vi_sel(vf_unord(x, x), (vi)(u | 0x400000), (vi)r) >> 16);
 }
-/* for numbers made from half floats or computed: their NaN are seen in the upper half. Few constants: registers are rare */
+/* for numbers made from half floats or computed: the lower half of their NaN is 0, which rounding leaves alone */
 VINL vi vf_to_bf16_fast(vf x) {
-    vi u = (vi)x, bias = 0x7fff - ((u << 15) >> 31);
-#if BURN_LEVEL == 4
-    return (vi)((vu)_mm512_mask_add_epi32((__m512i)u, vf_eq(x, x), (__m512i)u, (__m512i)bias) >> 16);
-#else
-    return (vi)((vu)(u + (bias & (vi)vf_eq(x, x))) >> 16);
-#endif
+    vi u = (vi)x;
+    return (vi)((vu)(u + (0x7fff - ((u << 15) >> 31))) >> 16);
 }
 VINL void vf_store_bf16(uint16_t *p, vf x) { v_narrow16(p, vf_to_bf16(x)); }
 #if BURN_LEVEL == 4
@@ -353,6 +349,84 @@ V_PUT(vf_put_bf16, v_narrow(vf_to_bf16_fast(x)))
 VINL void vf_put_f16(uint16_t *p, vf x, int stream) { (void)stream; vf_store_f16(p, x); }
 VINL void vf_put_bf16(uint16_t *p, vf x, int stream) { (void)stream; v_narrow16(p, vf_to_bf16_fast(x)); }
 #endif
+
+/* ---- two vectors of halves at once. bf16 come in an order of their own, the even ones in v[0] and the odd ones in v[1]:
+   that takes no shuffle, and rounding works on 16 bits. NaN as for vf_to_bf16_fast */
+typedef uint16_t vh __attribute__((vector_size(4 * VW), may_alias));
+typedef int16_t vhi __attribute__((vector_size(4 * VW), may_alias));
+typedef uint32_t vu_half __attribute__((vector_size(4 * VW), aligned(2), may_alias));
+typedef int16_t vhi_half __attribute__((vector_size(4 * VW), aligned(2), may_alias));
+/* vh_swap changes the halves of each lane: not a shift, since the ports for those are busy with loads */
+#if BURN_LEVEL == 4
+VINL vu vh_swap(vu x) { return (x << 16) | (x >> 16); }
+VINL vh vh_zip(vu lo, vu hi) { return (vh)_mm512_mask_blend_epi16(0xaaaaaaaau, (__m512i)lo, (__m512i)hi); }
+VINL vh vh_subs(vh a, vh b) { return (vh)_mm512_subs_epu16((__m512i)a, (__m512i)b); } /* no less than 0 */
+#elif BURN_LEVEL == 3
+VINL vu vh_swap(vu x) {
+    const __m128i s = _mm_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    return (vu)_mm256_shuffle_epi8((__m256i)x, _mm256_broadcastsi128_si256(s));
+}
+VINL vh vh_zip(vu lo, vu hi) { return (vh)_mm256_blend_epi16((__m256i)lo, (__m256i)hi, 0xaa); }
+VINL vh vh_subs(vh a, vh b) { return (vh)_mm256_subs_epu16((__m256i)a, (__m256i)b); }
+#elif BURN_LEVEL == 2
+VINL vu vh_swap(vu x) {
+    return (vu)_mm_shuffle_epi8((__m128i)x, _mm_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+}
+VINL vh vh_zip(vu lo, vu hi) { return (vh)_mm_blend_epi16((__m128i)lo, (__m128i)hi, 0xaa); }
+VINL vh vh_subs(vh a, vh b) { return (vh)_mm_subs_epu16((__m128i)a, (__m128i)b); }
+#else
+VINL vu vh_swap(vu x) { return (x << 16) | (x >> 16); }
+VINL vh vh_zip(vu lo, vu hi) { return (vh)((lo & 0xffffu) | (hi & 0xffff0000u)); } /* lanes of 16 bits from the low end */
+VINL vh vh_subs(vh a, vh b) { return (a - b) & (vh)(a > b); }
+#endif
+VINL void vf_load2_bf16(const uint16_t *p, vf *v) {
+    vu w = *(const vu_half *)p;
+    v[0] = (vf)(w << 16);
+    v[1] = (vf)(w & 0xffff0000u);
+}
+VINL void vf_put2_bf16(uint16_t *p, const vf *v, int stream) {
+    vu e = (vu)v[0], o = (vu)v[1];
+    vh top = vh_zip(vh_swap(e), o), low = vh_zip(e, vh_swap(o));
+    vh r = top - (vh)((vhi)vh_subs(low, ~top & 1) < 0); /* up from a half on; from exactly a half only what is odd */
+    if (stream && BURN_LEVEL >= 2) vf_stream((float *)p, (vf)r);
+    else *(vu_half *)p = (vu)r;
+}
+/* 1 where a lane of the masks a and b is set, a byte a lane */
+VINL void vh_put_flags(uint8_t *o, vhi a, vhi b) {
+#if BURN_LEVEL == 3
+    __m256i t = _mm256_permute4x64_epi64(_mm256_packs_epi16((__m256i)a, (__m256i)b), 0xd8);
+    _mm256_storeu_si256((__m256i *)o, _mm256_and_si256(t, _mm256_set1_epi8(1)));
+#elif BURN_LEVEL == 2
+    _mm_storeu_si128((__m128i *)o, _mm_and_si128(_mm_packs_epi16((__m128i)a, (__m128i)b), _mm_set1_epi8(1)));
+#else
+    typedef uint8_t bytes __attribute__((vector_size(2 * VW), aligned(1), may_alias));
+    ((bytes *)o)[0] = __builtin_convertvector(a & 1, bytes);
+    ((bytes *)o)[1] = __builtin_convertvector(b & 1, bytes);
+#endif
+}
+/* the lanes of x, all but its sign in mag, in the order of the numbers: -0 is 0 */
+VINL vhi vh_order(vhi x, vhi mag) {
+#if BURN_LEVEL == 3
+    return (vhi)_mm256_sign_epi16((__m256i)mag, (__m256i)x);
+#else
+    return (mag ^ (x >> 15)) - (x >> 15);
+#endif
+}
+VINL vhi vh_sel(vhi mask, vhi a, vhi b) {
+#if BURN_LEVEL == 3
+    return (vhi)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)mask);
+#else
+    return (mask & a) | (~mask & b);
+#endif
+}
+VINL void vf_load2_f16(const uint16_t *p, vf *v) {
+    v[0] = vf_load_f16(p);
+    v[1] = vf_load_f16(p + VW);
+}
+VINL void vf_put2_f16(uint16_t *p, const vf *v, int stream) {
+    vf_put_f16(p, v[0], stream);
+    vf_put_f16(p + VW, v[1], stream);
+}
 VINL vf vf_load_bf16_n(const uint16_t *p, int64_t n) {
     uint16_t t[VW] = {0};
     memcpy(t, p, (size_t)n * 2);

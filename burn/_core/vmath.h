@@ -13,6 +13,8 @@
 
 #define VM_SHIFT 12582912.f /* 1.5 * 2^23: adding it rounds to an integer, left in the low bits */
 
+#define VM_EACH(j, n) _Pragma("GCC unroll 8") for (int j = 0; j < n; j++)
+
 /* e^r - 1 for |r| <= ln2/2 */
 VINL vf vm_expm1_small(vf r) {
     vf p = bc(0x1.6a4f54p-10f);
@@ -50,6 +52,28 @@ VINL vf m_exp(vf x) {
 #endif
 }
 
+#if BURN_LEVEL == 4
+VINL void m_exp_many(vf *x, int n) { VM_EACH(j, n) x[j] = m_exp(x[j]); }
+#else
+/* exp of n vectors in place, n a constant: the chains of multiply-adds are interleaved to hide the latency */
+VINL void m_exp_many(vf *x, int n) {
+    static const float P[4] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558aep-5f, 0x1.12397ep-7f};
+    vm near = vf_lt(vf_abs(x[0]), bc(87.f));
+    VM_EACH(j, n) near = vm_and(near, vf_lt(vf_abs(x[j]), bc(87.f)));
+    if (__builtin_expect(!vm_all(near), 0)) {
+        for (int j = 0; j < n; j++) x[j] = m_exp(x[j]);
+        return;
+    }
+    vf z[4], r[4], p[4];
+    VM_EACH(j, n) {
+        r[j] = vm_reduce(x[j], z + j);
+        p[j] = bc(0x1.6a4f54p-10f);
+    }
+    VM_EACH(k, 4) VM_EACH(j, n) p[j] = vf_fma(p[j], r[j], bc(P[3 - k]));
+    VM_EACH(j, n) p[j] = vf_fma(p[j], r[j] * r[j], r[j]) + bc(1.f);
+    VM_EACH(j, n) x[j] = (vf)((vi)p[j] + ((vi)z[j] << 23));
+}
+#endif
 /* e^-|x| * 2^64 for the functions built on it: never denormal, so a product with it keeps its accuracy. Multiply by
    0x1p-64. Below -120 it stays at e^-120, which the callers' last product takes to 0. */
 VINL vf vm_exp_neg(vf x) {
@@ -109,6 +133,24 @@ VINL vf m_log(vf x) {
     return vf_sel(vf_lt(x, bc(0.f)), bc(NAN), r);
 #endif
 }
+#if BURN_LEVEL != 4
+/* log of n vectors in place, n a constant, together where all of their lanes are normal, positive and finite */
+VINL void m_log_many(vf *x, int n) {
+    vm plain = vi_lt((vi)((vu)x[0] + 0x7f800000u), bci(-0x01000000));
+    VM_EACH(j, n) plain = vm_and(plain, vi_lt((vi)((vu)x[j] + 0x7f800000u), bci(-0x01000000)));
+    if (__builtin_expect(!vm_all(plain), 0)) {
+        for (int j = 0; j < n; j++) x[j] = m_log(x[j]);
+        return;
+    }
+    vi k[4];
+    VM_EACH(j, n) {
+        k[j] = ((vi)x[j] - 0x3f2aaaab) & (int32_t)0xff800000;
+        x[j] = (vf)((vi)x[j] - k[j]) - bc(1.f);
+    }
+    VM_EACH(j, n) x[j] = vm_log1p_small(x[j]);
+    VM_EACH(j, n) x[j] = vf_fma(vi_to_vf(k[j]), bc(0x1.62e43p-24f), x[j]);
+}
+#endif
 /* min(x, 0) - log(1 + e^-|x|): keeps its relative accuracy on both sides */
 VINL vf m_log_sigmoid(vf x) {
     vf e = vm_exp_neg(x) * bc(0x1p-64f);
@@ -161,7 +203,6 @@ VINL vf m_gelu_approximate(vf x) { return VT_GELU_OF(x, VT_GELU_TANH); }
 /* the standard normal distribution function, for the derivative of gelu */
 VINL vf vm_phi(vf x) { return bc(.5f) + bc(.5f) * m_erf(x * bc(0.707106781f)); }
 #else
-#define VM_EACH(j, n) _Pragma("GCC unroll 8") for (int j = 0; j < n; j++)
 /* the sign of x on a value without one */
 VINL vf vm_signed(vf mag, vf x) { return (vf)((vi)mag | ((vi)x & (int32_t)0x80000000)); }
 VINL vf m_tanh(vf x) {

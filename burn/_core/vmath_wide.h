@@ -181,7 +181,8 @@ VINL vd wide_pow(vd x, vd y) {
 VINL vf m_pow(vf x, vf y) {
     vf a = vf_abs(x), half = y * bc(.5f);
     vf r = vf_from_d(wide_pow(vf_dlo(a), vf_dlo(y)), wide_pow(vf_dhi(a), vf_dhi(y)));
-    if (__builtin_expect(vm_all(vm_and(vf_gt(x, bc(0.f)), vf_lt(vf_abs(y), bc(INFINITY)))), 1)) return r;
+    if (__builtin_expect(vm_all(vm_and(vm_and(vf_gt(x, bc(0.f)), vf_lt(x, bc(INFINITY))),
+                                     vf_lt(vf_abs(y), bc(INFINITY)))), 1)) return r;
     vm whole = vf_eq(vf_trunc(y), y), odd = vm_and(whole, vf_ne(vf_trunc(half), half)); /* infinite y are even */
     r = vf_sel(vm_and(vf_eq(a, bc(1.f)), vf_eq(y, y)), bc(1.f), r);
     r = vf_sel(odd, vf_copysign(r, x), r);

@@ -18,6 +18,7 @@ from burn._ops import (
     random,
     reduce,
     scan,
+    signal,
     softmax,
     sort,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "random",
     "reduce",
     "scan",
+    "signal",
     "softmax",
     "sort",
 ]

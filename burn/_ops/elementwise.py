@@ -355,11 +355,14 @@ def cast(x, dtype):
 
 
 _EXACT = (1.0, 2.0, -1.0, -2.0)
+_ODD = 1 << 24  # f32 holds no odd number beyond
 
 
 def powf_scalar(x, exponent, argument="value"):
     """x to a power; whole exponents take the exact forms."""
     if type(exponent) in (int, float) and isinstance(x, core.TensorBase) and x._kind == FLOAT:
+        if type(exponent) is int and not -_ODD <= exponent <= _ODD:
+            return _large_power(x, exponent, argument)
         if exponent == 2:
             return mul.two(x, x)
         out = None if exponent in _EXACT else core.numbered(_powf_scalar, x, (exponent,))
@@ -376,6 +379,14 @@ def powf_scalar(x, exponent, argument="value"):
     if p == -2.0:
         return recip(mul(x, x))
     return _powf_scalar.apply((x,), x._dims, x._dtype, (), (p,), p)
+
+
+def _large_power(x, exponent, argument):
+    """x to an int whose last bit a float does not keep: the even power of |x|, times or over x for an odd one."""
+    odd = exponent % 2
+    even = exponent - odd if exponent > 0 else exponent + odd
+    power = powf_scalar(abs_(x), number("powf_scalar", x, even, argument)[0], argument)
+    return power if not odd else mul(power, x) if exponent > 0 else div(power, x)
 
 
 def adam_step(param, grad, moment_1, moment_2, floats):

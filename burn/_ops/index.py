@@ -5,7 +5,7 @@ import math
 
 from burn._core import core
 from burn._ops.elementwise import cast, mask_fill, mask_where
-from burn._ops.movement import _copy, arange, contiguous, copied, full_like_shape, reshape, slice_view, zeros
+from burn._ops.movement import _copy, arange, contiguous, copied, full_like_shape, permute, reshape, slice_view, zeros
 from burn._ops.reduce import _index_dtypes, extremum, fold
 from burn._ops.registry import ANY, BOOL, FLOAT, INT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
@@ -61,6 +61,11 @@ def select(x, axis, indices):
         raise ShapeError(
             f"[select] 'indices' must have one axis, got shape {list(indices._dims)}; use take() for others"
         )
+    order = None if x._contiguous else sorted(range(x.ndim), key=x._strides.__getitem__, reverse=True)
+    if order and order != [*range(x.ndim)] and (rows := permute(x, order))._contiguous:
+        # permuted memory, such as a transposed table: what is picked is read in place instead of copying all of it first
+        picked = select(rows, order.index(axis), indices)
+        return permute(picked, [order.index(a) for a in range(x.ndim)])
     outer, n, inner = fold(x._dims, axis)
     k = indices._dims[0]
     shape = (*x._dims[:axis], k, *x._dims[axis + 1 :])

@@ -3,8 +3,8 @@
 import math
 
 from burn._core import core
-from burn._ops.registry import NUMERIC, define
-from burn.errors import ArgumentError
+from burn._ops.registry import NUMERIC, define, int_range
+from burn.errors import ArgumentError, NumberOverflowError
 from burn.tensor.dtype import DType
 
 _uniform = define("uniform", "random", kinds=NUMERIC, n_in=0, attrs=("low", "high"))
@@ -22,7 +22,28 @@ def uniform(shape, low, high, dtype, device):
     """Uniform on [low, high)."""
     if not (low < high and math.isfinite(high - low)):
         raise ArgumentError(f"[random] 'low' must be below 'high' and both finite, got {low} and {high}")
+    _check_bounds(low, high, dtype)
     return _draw(_uniform, shape, dtype, device, (float(low), float(high)))
+
+
+def _check_bounds(low, high, dtype):
+    """Refuses numbers that the dtype does not hold, and a width that the kernels' arithmetic does not."""
+    if dtype.is_float:
+        limit = dtype.finfo()[1]
+        widest = max(limit, DType.F32.finfo()[1])  # halves are drawn in f32
+        fit = max(abs(low), abs(high)) <= limit
+        if fit and high - low > widest:
+            raise ArgumentError(
+                f"[random] 'high' - 'low' must be at most {widest} for dtype {dtype}, got {low} and {high}"
+            )
+        least, most = -limit, limit
+    else:
+        least, most = int_range(dtype.code)
+        fit = least <= int(low) and int(high) <= most + 1  # high is left out
+    if not fit:
+        raise NumberOverflowError(
+            f"[random] 'low' and 'high' must lie in {least}..{most} for dtype {dtype}, got {low} and {high}; pass a wider dtype"
+        )
 
 
 def normal(shape, mean, std, dtype, device):

@@ -330,7 +330,7 @@ class Device:
         >>> x.all_close(Tensor.random([3], device=device))
         True
         """
-        if not isinstance(seed, int) or not 0 <= seed < 1 << 64:
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 64:
             raise ArgumentError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
         generator = self._entry.generator
         with generator.lock:

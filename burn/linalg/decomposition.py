@@ -50,7 +50,7 @@ def qr(x, reduced):
 
 
 def svd(x, sweeps):
-    """The factors of x = U diag(S) Vt, S in descending order. Mirrors `svd`, which has no gradient.
+    """The factors of x = U diag(S) Vt, S in descending order. Mirrors `svd`, whose own has no gradient.
 
     Singular vectors that the matrix leaves open, those of equal singular values, get no gradient from each other.
 

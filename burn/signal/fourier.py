@@ -1,5 +1,6 @@
 """Fourier transforms along an axis. Complex numbers are pairs of real tensors; forward transforms are not scaled, inverse
-ones are divided by the length. Any length is taken, where Burn takes powers of two; they are computed on the host."""
+ones are divided by the length. Any length is taken, where Burn takes powers of two: those of 16 to 2^19 have kernels; others,
+and those on a GPU, are computed on the host through SciPy."""
 
 from burn._ops import signal as transforms
 from burn._ops.registry import check_tensor

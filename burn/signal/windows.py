@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from burn._arguments import truth
+from burn._arguments import no_memory, truth
 from burn.errors import ShapeError
 from burn.tensor import Tensor
 from burn.tensor._calls import teach_functions
@@ -22,8 +22,11 @@ def _window(op, size, periodic, device, dtype, weights):
         raise ShapeError(f"[{op}] 'size' must lie in 0..{_MOST - 1}, got {size}")
     periodic = truth(op, "periodic", periodic)
     device, dtype = options(device, dtype, Float, op)
-    turn = 2.0 * np.pi * np.arange(size) / max(size if periodic else size - 1, 1)
-    values = np.polyval(weights[::-1], np.cos(turn))
+    try:
+        turn = 2.0 * np.pi * np.arange(size) / max(size if periodic else size - 1, 1)
+        values = np.polyval(weights[::-1], np.cos(turn))
+    except MemoryError as e:
+        raise no_memory(op, size, e) from None
     return Tensor.from_data(np.ones(1) if size == 1 else values, device, dtype)
 
 

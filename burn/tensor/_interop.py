@@ -206,6 +206,9 @@ class InteropMethods:
         """
         return core.to_numpy(self)
 
+    def __bytes__(self):
+        return self.numpy().tobytes()
+
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
         if dtype is not None and np.dtype(dtype) != array.dtype:

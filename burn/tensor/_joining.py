@@ -126,7 +126,9 @@ class JoiningMethods:
         """
         a = axis_of(dim, self.ndim, "split_with_sizes")
         sizes = ints_of("split_with_sizes", "sizes", sizes)
-        if min(sizes, default=0) < 0 or sum(sizes) != self._dims[a]:
+        if min(sizes, default=0) < 0:
+            raise ShapeError(f"[split_with_sizes] 'sizes' must not be negative, got {list(sizes)}")
+        if sum(sizes) != self._dims[a]:
             raise ShapeError(
                 f"[split_with_sizes] 'sizes' must add up to {self._dims[a]} on axis {a}, got {list(sizes)}"
             )

@@ -45,7 +45,7 @@ class JsonMethods:
         try:
             parts = json.loads(text)
             given = parts["bytes"], parts["shape"], parts["dtype"]
-        except (ValueError, TypeError, KeyError) as e:
+        except (ValueError, TypeError, KeyError, RecursionError) as e:
             raise DataError(
                 f"[from_json] 'text' must be an object with the keys bytes, shape and dtype, got {e!r} in reading it"
             ) from None

@@ -72,7 +72,7 @@ def _powi_scalar(x, value, argument):
     if not real.is_integer():
         raise DTypeError(f"[powi] {argument!r} must be a whole number, got {value}; use powf()")
     if x._kind == FLOAT:
-        return ew.powf_scalar(x, real)
+        return ew.powf_scalar(x, int(value) if hasattr(value, "__int__") else int(real))
     if whole < 0:
         raise ArgumentError(
             f"[powi] {argument!r} must not be negative for Int tensors, got {whole}; call float() first"

@@ -104,13 +104,13 @@ class PatternMethods:
             return out
         check_kind("pad", self, NUMERIC)
         widths = _widths(self, padding)
-        mode = PadMode.Constant() if mode is None else mode
+        mode, named = PadMode.Constant() if mode is None else mode, "PadMode.Constant"
         if not isinstance(mode, PadMode):
             if not hasattr(mode, "__float__") or isinstance(mode, str):
                 raise ArgumentTypeError(f"[pad] 'mode' must be a PadMode or a number, got {mode!r}")
-            mode = PadMode.Constant(mode)
+            mode, named = PadMode.Constant(mode), "mode"
         if isinstance(mode, PadMode.Constant):
-            value = number("pad", self, mode.value, "mode")
+            value = number("pad", self, mode.value, named)
             return mv.pad_constant(self, widths, value) if any(map(any, widths)) else self
         reflect = mode == PadMode.Reflect
         for axis, (pair, n) in enumerate(zip(widths, self._dims, strict=True)):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from burn._arguments import no_memory
 from burn._waiting import WaitingNames, check_waiting
 from burn.errors import (
     ArgumentTypeError,
@@ -43,6 +44,8 @@ def array_of(values, dtype=None, op="from_data", name="data"):
         )
     if values.dtype.byteorder == ">":
         values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype == bool and (values.view(np.uint8) > 1).any():  # such as a view of other bytes
+        values = values.view(np.uint8) != 0
     if values.dtype.name not in ("longdouble",) and values.dtype.itemsize > 8:
         raise DataError(f"[{op}] {name!r} must have at most 8 bytes an element, got dtype {values.dtype}")
     return values
@@ -199,7 +202,11 @@ class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
         one = checked_convert(array_of(value, True, "full"), dtype, "full")
         if one.ndim:
             raise ArgumentTypeError(f"[full] 'value' must be a number, got {value!r}")
-        return cls._of(np.full(as_shape(shape, "full"), one, dtype.numpy), dtype)
+        dims = as_shape(shape, "full")
+        try:
+            return cls._of(np.full(dims, one, dtype.numpy), dtype)
+        except MemoryError as e:
+            raise no_memory("full", math.prod(dims), e) from None
 
     @classmethod
     def random(cls, shape, distribution, rng, dtype=DType.F32):
@@ -219,21 +226,24 @@ class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
         [2, 3]
         """
         dtype, dims, d = DType.of(dtype), as_shape(shape, "random"), distribution
-        if isinstance(d, Distribution.Normal):
-            values = rng.normal(d.mean, d.std, dims)
-        elif isinstance(d, Distribution.Bernoulli):
-            values = rng.random(dims) < d.p
-        elif isinstance(d, Distribution.Uniform) or dtype.is_float:
-            low, high = (d.low, d.high) if isinstance(d, Distribution.Uniform) else (0.0, 1.0)
-            values = rng.uniform(low, high, dims)
-        elif dtype.is_bool:
-            values = rng.random(dims) < 0.5
-        else:
-            info = np.iinfo(dtype.numpy)
-            values = rng.integers(info.min, info.max, dims, dtype.numpy, endpoint=True)
-        if not isinstance(d, Distribution):
-            raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
-        return cls._of(np.asarray(checked_convert(np.asarray(values), dtype, "random")), dtype)
+        try:
+            if isinstance(d, Distribution.Normal):
+                values = rng.normal(d.mean, d.std, dims)
+            elif isinstance(d, Distribution.Bernoulli):
+                values = rng.random(dims) < d.p
+            elif isinstance(d, Distribution.Uniform) or dtype.is_float:
+                low, high = (d.low, d.high) if isinstance(d, Distribution.Uniform) else (0.0, 1.0)
+                values = rng.uniform(low, high, dims)
+            elif dtype.is_bool:
+                values = rng.random(dims) < 0.5
+            else:
+                info = np.iinfo(dtype.numpy)
+                values = rng.integers(info.min, info.max, dims, dtype.numpy, endpoint=True)
+            if not isinstance(d, Distribution):
+                raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
+            return cls._of(np.asarray(checked_convert(np.asarray(values), dtype, "random")), dtype)
+        except MemoryError as e:
+            raise no_memory("random", math.prod(dims), e) from None
 
     @property
     def shape(self):

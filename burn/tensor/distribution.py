@@ -25,7 +25,8 @@ class Distribution:
 
 @dataclasses.dataclass(frozen=True)
 class _Default(Distribution):
-    pass
+    def __reduce__(self):
+        return "Distribution.Default"  # the one object of that name
 
 
 @dataclasses.dataclass(frozen=True)

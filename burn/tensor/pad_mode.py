@@ -30,12 +30,14 @@ class _Constant(PadMode):
 
 @dataclasses.dataclass(frozen=True)
 class _Reflect(PadMode):
-    pass
+    def __reduce__(self):
+        return "PadMode.Reflect"  # the one object of that name
 
 
 @dataclasses.dataclass(frozen=True)
 class _Edge(PadMode):
-    pass
+    def __reduce__(self):
+        return "PadMode.Edge"
 
 
 for _cls in (_Constant, _Reflect, _Edge):

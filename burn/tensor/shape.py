@@ -23,6 +23,9 @@ class Shape(tuple):
     __slots__ = ()
     __hash__ = tuple.__hash__
 
+    def __new__(cls, sizes=()):
+        return tuple.__new__(cls, sizes if type(sizes) is Shape else as_shape(sizes, "Shape", "sizes"))
+
     def __eq__(self, other):
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
 

@@ -5,6 +5,7 @@ The other methods are in the files with an underscore, one a subject; the operat
 
 import numpy as np
 
+from burn._arguments import no_memory
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.registry import FLOAT, check_tensor
@@ -132,7 +133,13 @@ class Tensor(
         >>> Tensor([1.0, 2.0]).to_data()
         TensorData([1.0, 2.0], dtype=f32)
         """
-        return TensorData._of(np.array(self.numpy(), order="C"), self.dtype)
+        try:
+            array = np.array(self.numpy(), order="C")
+            if array.dtype.kind == "b":
+                array = array.view(np.uint8) != 0  # memory that is shared may hold other bytes than 0 and 1
+        except MemoryError as e:
+            raise no_memory("to_data", self._size, e) from None
+        return TensorData._of(array, self.dtype)
 
     into_data = try_to_data = try_into_data = to_data
 
@@ -242,7 +249,10 @@ class Tensor(
         >>> Tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return self.numpy().tolist()
+        try:
+            return self.numpy().tolist()
+        except MemoryError as e:
+            raise no_memory("tolist", self._size, e) from None
 
     def __float__(self):
         return float(self.item())

@@ -191,6 +191,12 @@ ERRORS = [
         ShapeError,
         ("[split_with_sizes]", "3"),
     ),
+    ErrorCase(
+        "split_with_sizes: negative",
+        lambda d: tensor(x, d).split_with_sizes([1, -1, 3], 1),
+        ShapeError,
+        ("[split_with_sizes]", "negative", "-1"),
+    ),
     ErrorCase("narrow: too far", lambda d: tensor(x, d).narrow(1, 2, 2), OutOfBoundsError, ("[narrow]", "3")),
     ErrorCase("x[2] out of range", lambda d: tensor(x, d)[2], IndexError, ("2",)),
     ErrorCase("x[0, 0, 0] of a matrix", lambda d: tensor(x, d)[0, 0, 0], IndexError, ("3", "2")),

@@ -149,3 +149,84 @@ def test_float64_is_the_double_function():
         at = np.abs(x) + 0.01 if name == "log" else x
         got = np.asarray(function(Tensor.from_data(at, Device.flex(), dtype=DType.F64)).numpy())
         np.testing.assert_allclose(got, reference(at), rtol=1e-12, atol=1e-15)
+
+
+def every_half(dtype):
+    """All 65536 numbers of a half dtype, as float32 and as a tensor; NaN are quiet."""
+    bits = np.arange(65536, dtype=np.uint16)
+    if dtype == DType.BF16:
+        values = (bits.astype(np.uint32) << 16).view(np.float32)
+    else:
+        values = bits.view(np.float16).astype(np.float32)
+    return values, Tensor.from_numpy(values, Device.flex()).cast(dtype)
+
+
+def rounded_bits(values, dtype):
+    """Bits of float32 numbers rounded to nearest even; one pattern for all NaN."""
+    if dtype == DType.F16:
+        with np.errstate(over="ignore"):
+            bits = values.astype(np.float16).view(np.uint16)
+    else:
+        u = values.view(np.uint32).astype(np.uint64)
+        bits = ((u + 0x7FFF + ((u >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), np.uint16(0x7FFF), bits)
+
+
+def bits_of(tensor, dtype):
+    return rounded_bits(np.asarray(tensor.cast(DType.F32).numpy()), dtype)
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+def test_arithmetic_of_every_half_is_rounded_to_nearest_even(dtype):
+    a, x = every_half(dtype)
+    rng = np.random.default_rng(7)
+    with np.errstate(all="ignore"):
+        for order in (rng.permutation(65536), np.arange(65536), np.arange(65536) ^ 0x8000):
+            b, y = a[order], Tensor.from_numpy(a[order], Device.flex()).cast(dtype)
+            for got, want in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b)):
+                np.testing.assert_array_equal(bits_of(got, dtype), rounded_bits(want, dtype))
+        for value in (1.0, 0.00390625, -3.0, np.inf):
+            one = Tensor.from_numpy(np.array([value], np.float32), Device.flex()).cast(dtype)
+            np.testing.assert_array_equal(bits_of(x + one, dtype), rounded_bits(a + np.float32(value), dtype))
+            np.testing.assert_array_equal(bits_of(one - x, dtype), rounded_bits(np.float32(value) - a, dtype))
+        for got, want in ((x.abs(), np.abs(a)), (x.neg(), -a), (x.sqrt(), np.sqrt(a)), (x.recip(), 1 / a)):
+            np.testing.assert_array_equal(bits_of(got, dtype), rounded_bits(want, dtype))
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+def test_comparisons_of_every_half(dtype):
+    a, x = every_half(dtype)
+    rng = np.random.default_rng(8)
+    with np.errstate(invalid="ignore"):
+        for order in (rng.permutation(65536), np.arange(65536), np.arange(65536) ^ 0x8000):
+            for n in (65536, 1, 31, 77):
+                b = a[order][-n:]
+                u, v = x.slice(slice(65536 - n, 65536)), Tensor.from_numpy(b, Device.flex()).cast(dtype)
+                c = a[-n:]
+                assert np.array_equal(u.equal(v).numpy(), c == b)
+                assert np.array_equal(u.not_equal(v).numpy(), c != b)
+                assert np.array_equal(u.lower(v).numpy(), c < b)
+                assert np.array_equal(u.lower_equal(v).numpy(), c <= b)
+                assert np.array_equal(u.greater(v).numpy(), c > b)
+                assert np.array_equal(u.greater_equal(v).numpy(), c >= b)
+                np.testing.assert_array_equal(u.max_pair(v).cast(DType.F32).numpy(), np.maximum(c, b))
+                np.testing.assert_array_equal(u.min_pair(v).cast(DType.F32).numpy(), np.minimum(c, b))
+        for value in (0.0, -0.0, 1.5, -np.inf, np.nan):
+            one = Tensor.from_numpy(np.array([value], np.float32), Device.flex()).cast(dtype)
+            assert np.array_equal(x.lower(one).numpy(), a < value)
+            assert np.array_equal(one.lower(x).numpy(), value < a)
+            np.testing.assert_array_equal(one.max_pair(x).cast(DType.F32).numpy(), np.maximum(np.float32(value), a))
+        assert np.array_equal(x.is_nan().numpy(), np.isnan(a))
+        assert np.array_equal(x.is_inf().numpy(), np.isinf(a))
+        assert np.array_equal(x.is_finite().numpy(), np.isfinite(a))
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+def test_functions_of_every_half_are_those_of_float32_rounded(dtype):
+    a, x = every_half(dtype)
+    wide = x.cast(DType.F32)
+    more = {"relu": (activation.relu,), "sin": (Tensor.sin,), "mish": (activation.mish,)}
+    for name, (function, *_) in {**FUNCTIONS, **more}.items():
+        got, want = function(x), np.asarray(function(wide).numpy())
+        np.testing.assert_array_equal(bits_of(got, dtype), rounded_bits(want, dtype), err_msg=name)
+        assert np.isnan(np.asarray(got.cast(DType.F32).numpy())[np.isnan(a)]).all(), name

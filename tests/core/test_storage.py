@@ -168,3 +168,23 @@ def test_pickle_of_a_tracked_tensor_is_refused():
 def test_devices_do_not_mix():
     with pytest.raises(DeviceError, match="to_device"):
         Tensor([1.0], Device.flex()) + Tensor([1.0], Device.ndarray())
+
+
+def test_buffer_protocol():
+    """A read-only view of the memory, which rebinding does not disturb; bf16 has no format there and goes by way of NumPy."""
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]], Device.flex())
+    view = memoryview(x)
+    assert (view.format, view.shape, view.readonly) == ("f", (2, 2), True)
+    assert address(x) == np.asarray(view).ctypes.data
+    x[0] = 9.0
+    assert view.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert np.asarray(x.T).tolist() == [[9.0, 3.0], [9.0, 4.0]]
+    assert bytes(Tensor([1, 2], Device.flex())) == np.array([1, 2], "i4").tobytes()
+    half = x.cast("bf16")
+    with pytest.raises(BufferError, match="bf16"):
+        memoryview(half)
+    assert np.asarray(half).dtype.name == "bfloat16"
+    references = sys.getrefcount(x)
+    for _ in range(100):
+        memoryview(x).release()
+    assert sys.getrefcount(x) == references

@@ -98,7 +98,7 @@ def test_seed_repeats_and_backends_agree(device):
     Device.flex().seed(7)
     Device.ndarray().seed(7)
     assert Tensor.random([9], device=Device.flex()).tolist() == Tensor.random([9], device=Device.ndarray()).tolist()
-    for bad in (-1, 1.5, 1 << 64):
+    for bad in (-1, 1.5, 1 << 64, True):
         with pytest.raises(ValueError, match="seed"):
             device.seed(bad)
 

@@ -5,7 +5,7 @@ import pytest
 
 from burn._ops import elementwise as ops
 from burn.tensor import Tensor
-from tests.cases import BOOL, F32, F64, SPECIAL
+from tests.cases import BF16, BOOL, F16, F32, F64, SPECIAL
 from tests.cases import elementwise as cases
 from tests.cases.tensors import array, gradients, tensor
 from tests.ops.checks import (
@@ -255,3 +255,34 @@ def test_large_results(flex):
     np.testing.assert_array_equal(array(brain.is_nan()), np.zeros(n, bool))
     wide = rng.normal(0, 3, 1 << 18)
     np.testing.assert_allclose(array(tensor(wide, flex).exp()), np.exp(wide), 1e-14)
+
+
+@pytest.mark.parametrize("exponent", [2**24 + 1, 2**24 + 2, -(2**24) - 1, 2**53 + 1, -(2**60) - 1])
+def test_large_whole_exponents_keep_their_parity(exponent, device):
+    x, sign = [-1.0, -0.0, 0.0, 1.0, np.inf, -np.inf], -1.0 if exponent % 2 else 1.0
+    zero, end = (0.0, np.inf) if exponent > 0 else (np.inf, 0.0)
+    want = np.array([sign, sign * zero, zero, 1.0, end, sign * end])
+    t = tensor(np.float32(x), device)
+    for power in (t**exponent, t.powi(exponent), t.powi_scalar(exponent)):
+        np.testing.assert_array_equal(np.copysign(1, array(power)), np.copysign(1, want))
+        np.testing.assert_array_equal(array(power), want)
+    ends = np.float32([-1.0, 1.0])
+    (grad,) = gradients(lambda u: u**exponent, [ends], [np.ones(2)], device)
+    np.testing.assert_array_equal(grad, np.float32([-sign * exponent, exponent]))
+
+
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, F64])
+@pytest.mark.parametrize("n", [1, 8, 33])
+def test_powers_of_infinity(dtype, n, device):
+    base = tensor(np.full(n, np.inf, dtype), device)
+    for exponent, want in ((0.0, 1.0), (-0.0, 1.0), (0.5, np.inf), (-0.5, 0.0)):
+        power = tensor(np.full(n, exponent, dtype), device)
+        for got in (base**power, np.inf**power, base.powf_scalar(exponent)):
+            np.testing.assert_array_equal(array(got).astype(F32), np.full(n, want))
+
+
+def test_square_roots_by_powers_are_those_of_c(device):
+    x = tensor(np.float32([-np.inf, -0.0, -4.0, 4.0]), device)
+    for got in (x**0.5, x ** tensor(np.float32([0.5]), device), x ** tensor(np.full(4, 0.5, F32), device)):
+        np.testing.assert_array_equal(array(got), [np.inf, 0.0, np.nan, 2.0])
+        assert not np.signbit(array(got)[1])

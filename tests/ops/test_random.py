@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burn.device import Device
-from burn.errors import ArgumentError
+from burn.errors import ArgumentError, NumberOverflowError
 from burn.tensor import Distribution, DType, Int, Tensor
 from tests.cases.tensors import array, tensor
 from tests.ops.checks import with_threads
@@ -136,3 +136,29 @@ def test_categorical_refuses_what_is_no_distribution(device):
             tensor(np.array([row, [1.0, 1.0]]), device).categorical(1)
     with pytest.raises(ArgumentError, match="num_samples"):
         tensor(np.ones(2), device).categorical(0)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [("u8", -10, 10), ("u8", 300, 310), ("i8", 0, 129), ("i32", 0, 2**40), ("u64", -1, 5), ("f16", 0.0, 1e6)],
+)
+def test_bounds_must_fit_the_dtype(dtype, low, high, device):
+    with pytest.raises(NumberOverflowError, match=rf"'low' and 'high'.*{dtype}.*{low}"):
+        Tensor.random([4], Distribution.Uniform(low, high), device, dtype=DType.of(dtype))
+
+
+@pytest.mark.parametrize(("dtype", "end"), [("f32", 3e38), ("bf16", 3e38), ("f64", 1e308)])
+def test_width_must_fit_the_arithmetic(dtype, end, device):
+    with pytest.raises(ArgumentError, match="'high'"):
+        Tensor.random([4], Distribution.Uniform(-end, end), device, dtype=DType.of(dtype))
+
+
+def test_widest_bounds(device):
+    for dtype, low, high in (
+        ("u8", 0, 256),
+        ("i8", -128, 128),
+        ("i64", -(2**63), 2**63 - 1),
+        ("f16", -65504.0, 65504.0),
+    ):
+        drawn = Tensor.random([1000], Distribution.Uniform(low, high), device, dtype=DType.of(dtype)).tolist()
+        assert low <= min(drawn) < low / 2 + high / 4 < high / 2 < max(drawn) < high

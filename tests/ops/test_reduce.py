@@ -90,3 +90,15 @@ def test_all_ways_to_name_an_axis_agree(device):
     np.testing.assert_array_equal(array(x.sum_dims([-1, 0])), array(x.sum_dims([0, 2])))
     assert array(x.sum_dims_squeeze([0, 1])).shape == (4,)
     assert array(x.sum()).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "want"),
+    [
+        (np.int64, [2**63 - 1, 2**63 - 1], 2**63 - 1),
+        (np.int64, [-(2**63), -(2**63) + 1], -(2**63) + 1),
+        (np.uint64, [2**64 - 1, 2**64 - 3, 2**64 - 2], 2**64 - 2),
+    ],
+)
+def test_means_of_the_widest_integers(dtype, values, want, device):
+    assert tensor(np.array(values, dtype), device).mean().item() == want

@@ -203,6 +203,7 @@ def test_json():
         (errors.DataError, "'shape' must be a list", '{"bytes":[],"shape":[true],"dtype":"U8"}'),
         (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":"Float"}'),
         (errors.DataError, "'dtype' must be written as", '{"bytes":[],"shape":[0],"dtype":["Bool"]}'),
+        (errors.DataError, "'text' must be an object", "[" * 100000),
         (errors.InvalidByteLengthError, "4 bytes for shape", '{"bytes":[1],"shape":[1],"dtype":"F32"}'),
         (errors.InvalidByteLengthError, "must hold", '{"bytes":[],"shape":[1152921504606846976,4],"dtype":"F32"}'),
         (errors.NotYetError, "quantized operations", '{"bytes":[],"shape":[0],"dtype":{"QFloat":{}}}'),
@@ -244,3 +245,14 @@ def test_reading_a_scalar():
     assert issubclass(errors.ExecutionError, errors.TensorReadError) and issubclass(
         errors.InvalidShapeError, ValueError
     )
+
+
+def test_other_bytes_than_0_and_1_become_true():
+    def odd():
+        return np.array([2, 0, 255], np.uint8).view(bool)
+
+    for x in (Tensor.from_numpy(odd()), Tensor.from_data(odd()), Tensor.from_dlpack(odd())):
+        for data in (x.to_data(), pickle.loads(pickle.dumps(x)).to_data(), Tensor.from_json(x.to_json()).to_data()):
+            assert data.as_bytes() == b"\1\0\1" and data.to_list() == [True, False, True]
+    assert Tensor.cat([Tensor.from_numpy(odd())] * 2, 0).numpy().view(np.uint8).tolist() == [1, 0, 1] * 2
+    assert TensorData(odd()).as_bytes() == b"\1\0\1"

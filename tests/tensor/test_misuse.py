@@ -13,8 +13,11 @@ from burn.errors import (
     DTypeError,
     NumberOverflowError,
     OutOfBoundsError,
+    OutOfMemoryError,
     ShapeError,
 )
+from burn.signal import hann_window
+from burn.tensor import PadMode
 from burn.tensor.activation import softmax
 
 T = Tensor.from_data
@@ -66,6 +69,8 @@ def assign(key, value):
         (NumberOverflowError, "i32", lambda: T([1]) + 2**40),
         (DTypeError, "whole number", lambda: T([1]) + 0.5),
         (DTypeError, r"\[powi\]", lambda: T(F).powi(1.5)),
+        (DTypeError, r"\[pad\] 'PadMode.Constant'.*1.5", lambda: T([1]).pad([(1, 1)], PadMode.Constant(1.5))),
+        (DTypeError, r"\[pad\] 'mode'.*1.5", lambda: T([1]).pad([(1, 1)], 1.5)),
         (ArgumentError, r"\[powi\]", lambda: T([2]) ** -1),
         (TypeError, "modulus", lambda: pow(T([2]), 2, 5)),
         (DTypeError, r"\[cast\]", lambda: T(F).cast(None)),
@@ -308,3 +313,18 @@ def test_a_failed_draw_takes_no_numbers():
     with pytest.raises(MemoryError):
         Tensor.random([2**50], device=device)
     assert Tensor.random([3], device=device).tolist() == first
+
+
+@pytest.mark.parametrize(
+    ("op", "call"),
+    [
+        ("to_data", lambda: T([1.0]).expand([2**44]).to_data()),
+        ("tolist", lambda: T([1.0]).expand([2**44]).tolist()),
+        ("hann_window", lambda: hann_window(2**44, True)),
+        ("full", lambda: TensorData.full([2**44], 1.0)),
+        ("random", lambda: TensorData.random([2**44], Distribution.Default, np.random.default_rng(0))),
+    ],
+)
+def test_more_than_the_host_has(op, call):
+    with pytest.raises(OutOfMemoryError, match=rf"\[{op}\].*{2**44} elements"):
+        call()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burn.errors import OutOfBoundsError, ShapeError
+from burn.errors import ArgumentTypeError, OutOfBoundsError, ShapeError
 from burn.tensor import Shape, s
 
 S = Shape([2, 3, 4])
@@ -62,6 +62,8 @@ def test_methods(got, want):
         (ShapeError, r"\[reshape\]", lambda: S.reshape([5, -1])),
         (ShapeError, r"\[expand\]", lambda: S.expand([2, 3, 5])),
         (ShapeError, r"\[Shape\]", lambda: S.push(-1)),
+        (ShapeError, r"\[Shape\] 'sizes'.*-1", lambda: Shape([-1])),
+        (ArgumentTypeError, r"\[Shape\] 'sizes'.*1.5", lambda: Shape([1.5])),
         (ShapeError, r"\[Shape.slice\]", lambda: S.slice([0] * 4)),
         (ShapeError, r"\[Shape.parse\]", lambda: Shape.parse("2 x 3")),
     ],

@@ -101,7 +101,7 @@ def set_num_threads(n):
     >>> import burn
     >>> burn.set_num_threads(burn.get_num_threads())
     """
-    if not isinstance(n, int) or not 1 <= n <= 1024:
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 1024:
         raise ArgumentError(f"[set_num_threads] 'n' must be an int in 1..1024, got {n!r}")
     core.set_threads(n)
 

@@ -19,6 +19,7 @@ from burn.backend.ndarray import (  # noqa: F401
     random,
     reduce,
     scan,
+    signal,
     softmax,
     sort,
 )

@@ -45,6 +45,11 @@ def relu(x):
     return np.where(x <= 0, 0, x)
 
 
+def power(x, y):
+    """x to the power y as in C: NumPy may take the square root for 0.5, which differs at -inf and -0."""
+    return np.power(np.where((y == 0.5) & ((x == 0) | (x == -np.inf)), np.abs(x), x), y)
+
+
 def sign(x):
     """-1, 0 or 1; NaN gives 0."""
     return np.where(x > 0, 1, 0) - np.where(x < 0, 1, 0)
@@ -96,7 +101,7 @@ pointwise("max_pair", np.maximum)
 pointwise("min_pair", np.minimum)
 pointwise("fmod", np.fmod)
 pointwise("hypot", np.hypot)
-pointwise("powf", np.power)
+pointwise("powf", power)
 pointwise("atan2", np.arctan2)
 pointwise("bitwise_and", np.bitwise_and)
 pointwise("bitwise_or", np.bitwise_or)
@@ -248,7 +253,7 @@ def gelu_approximate_bwd(outs, ins, ints, floats):
     outs[0][...] = g * 0.5 * (1.0 + t + damped(x * slope, 1.0 - t * t))
 
 
-pointwise("powf_scalar", np.power)
+pointwise("powf_scalar", power)
 
 
 @kernel("powf_scalar_bwd")
@@ -256,7 +261,7 @@ def powf_scalar_bwd(outs, ins, ints, floats):
     """`p x^(p-1) g`; 0 for p = 0, and for roots at x = 0, which have no finite slope there."""
     x, g = map(wide, ins)
     p = floats[0]
-    outs[0][...] = np.where((x == 0) & (0 < p < 1), 0.0, p * np.power(x, p - 1.0) * g) if p else 0.0
+    outs[0][...] = np.where((x == 0) & (0 < p < 1), 0.0, p * power(x, p - 1.0) * g) if p else 0.0
 
 
 @kernel("adam_step")

@@ -36,10 +36,9 @@ def with_indices(name, find):
 
 def mean(x):
     """Mean over axis 1: NaN for no floats at all, truncated toward zero for integers."""
-    total, n = x.sum(axis=1), x.shape[1]
     if x.dtype.kind == "f":
-        return total / np.float64(n)
-    return quotient(total, total.dtype.type(max(n, 1)))
+        return x.sum(axis=1) / np.float64(x.shape[1])
+    return quotient(x.astype(object).sum(axis=1), max(x.shape[1], 1))  # sums of 64-bit integers take more bits
 
 
 def var(x, correction):

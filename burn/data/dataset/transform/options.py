@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, SupportsIndex
 
 from burn._arguments import finite, integer
 from burn.data._rng import StdRng
@@ -48,6 +48,9 @@ class RngSource:
 
     def __repr__(self) -> str:
         return "RngSource.Default"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple:
+        return "RngSource.Default" if type(self) is RngSource else super().__reduce_ex__(protocol)
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +118,9 @@ class SizeConfig:
 
     def __repr__(self) -> str:
         return "SizeConfig.Default"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple:
+        return "SizeConfig.Default" if type(self) is SizeConfig else super().__reduce_ex__(protocol)
 
 
 @dataclass(frozen=True, repr=False)
