@@ -285,7 +285,8 @@ static void FN(direct_sizes)(FN(job) *g)
         const int split = large || (few && g->row_block * g->col_block * call->c * call->o > 16384);
         if (split && g->row_block > 1) g->row_block = gemm_min(g->row_block - 1, gemm_ceil(rows, g->row_blocks + 1));
         else if (split && g->col_block > 16 * VL)
-            g->col_block = gemm_min(gemm_ceil(g->col_block, lanes) - 1, gemm_ceil(gemm_ceil(cols, g->col_blocks + 1), lanes)) * lanes;
+            g->col_block =
+                lanes * gemm_min(gemm_ceil(g->col_block, lanes) - 1, gemm_ceil(gemm_ceil(cols, g->col_blocks + 1), lanes));
         else break;
     }
     if (!flat) g->lanes = NULL;
