@@ -5,6 +5,7 @@ Attributes: stride, padding before and dilation of each axis, groups, and whethe
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,11 @@ def meeting(tap, small, large, stride, padding, dilation):
         here.append(slice(first, max(first, last)))
         there.append(slice(first * s + at, max(first, last) * s + at, s) if last > first else slice(0, 0))
     return (..., *here), (..., *there)
+
+
+def spot(tap: Any) -> Any:
+    """Index of a tap in the last axes."""
+    return (..., *tap)
 
 
 def grouped(x, groups):
@@ -56,7 +62,7 @@ def conv(outs, ins, ints, floats):
     result = np.zeros((out.shape[0], groups, w.shape[1], *out.shape[2:]))
     for tap in itertools.product(*map(range, weight.shape[2:])):
         here, there = meeting(tap, out.shape[2:], x.shape[3:], *geometry)
-        result[here] += np.einsum("ngc...,goc->ngo...", x[there], w[(..., *tap)], optimize=True)
+        result[here] += np.einsum("ngc...,goc->ngo...", x[there], w[spot(tap)], optimize=True)
     finish(out, result, bias)
 
 
@@ -70,7 +76,7 @@ def conv_transpose(outs, ins, ints, floats):
     result = np.zeros((out.shape[0], groups, w.shape[2], *out.shape[2:]))
     for tap in itertools.product(*map(range, weight.shape[2:])):
         here, there = meeting(tap, x.shape[3:], out.shape[2:], *geometry)
-        result[there] += np.einsum("ngc...,gco->ngo...", x[here], w[(..., *tap)], optimize=True)
+        result[there] += np.einsum("ngc...,gco->ngo...", x[here], w[spot(tap)], optimize=True)
     finish(out, result, bias)
 
 
@@ -82,7 +88,7 @@ def conv_weight_bwd(outs, ins, ints, floats):
     result = np.zeros((groups, grad.shape[2], x.shape[2], *out.shape[2:]))
     for tap in itertools.product(*map(range, out.shape[2:])):
         here, there = meeting(tap, grad.shape[3:], x.shape[3:], *geometry)
-        result[(..., *tap)] = np.einsum("ngcp,ngop->goc", spots(x[there]), spots(grad[here]), optimize=True)
+        result[spot(tap)] = np.einsum("ngcp,ngop->goc", spots(x[there]), spots(grad[here]), optimize=True)
     out[...] = result.reshape(out.shape)
 
 
@@ -179,7 +185,8 @@ def deform_x_bwd(outs, ins, ints, floats):
 def deform_offset_bwd(outs, ins, ints, floats):
     grad, x, offset, *mask = ins
     grad, x = flat(grad, ints), flat(x, ints)
-    slopes, value = [0.0, 0.0], 0.0
+    slopes: list[Any] = [0.0, 0.0]
+    value: Any = 0.0
     for at, w, dy, dx in corners(offset, ints):
         summed = (grad * taken(x, at)).sum(2)
         slopes[0] = slopes[0] + dy * summed
