@@ -1,8 +1,11 @@
 /* WINOGRAD: F(4x4, 3x3) for f32. Tiles of 4x4 outputs are numbered through rows, maps and images; a vector holds one element of
-   VL tiles, so narrow maps lose nothing. Blocks of tiles go through three steps, each spread over the threads: 36 numbers a
-   tile and input channel; for each of them a product with the transformed weights; 16 outputs a tile and output channel. */
+   VL tiles, so narrow maps lose nothing. Three steps: 36 numbers a tile and input channel; for each of them a product with the
+   transformed weights; 16 outputs a tile and output channel. With few channels a thread takes a block of tiles, whose numbers
+   stay in L2, through all of them; with many, blocks are larger and each step is spread over the threads, so that the weights
+   are read once a block. */
 
-enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8, WINO_DEPTH = 384, WINO_BYTES = 5 << 20 };
+enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8, WINO_DEPTH = 384 };
+enum { WINO_BYTES = 5 << 20, WINO_NEAR = 310 << 10 }; /* of a large block, of the inputs of one in L2 */
 enum { WINO_LOADS = (WINO_IN + VL - 1) / VL, WINO_WIDTH = WINO_LOADS * VL };
 
 typedef struct { int64_t image, y, x; } wino_tile;
@@ -15,6 +18,7 @@ typedef struct {
     gemm_split rows;
     int64_t mp, group, down, across, tiles, first, panels, top, left;
     int64_t u_spot, v_spot, m_spot, m_row;
+    int failed;
 } wino_job;
 
 GEMM_INLINE wino_tile wino_at(const wino_job *g, int64_t i)
@@ -82,13 +86,11 @@ static void wino_weights(void *ctx, int64_t i)
     }
 }
 
-/* A panel of tiles, some input channels. */
-static void wino_inputs(void *ctx, int64_t task)
+/* A panel of tiles, channels c0 to c1. */
+static void wino_load(const wino_job *g, int64_t panel, int64_t c0, int64_t c1)
 {
-    const wino_job *g = ctx;
     const conv_call *call = g->call;
-    const int64_t panel = task % g->panels, c0 = task / g->panels * WINO_CHANNELS, h = call->in[1], w = call->in[2];
-    const int64_t c1 = gemm_min(c0 + WINO_CHANNELS, call->c);
+    const int64_t h = call->in[1], w = call->in[2];
     const float *at[NR];
     int inside[NR], row0[NR], row1[NR], col0[NR], col1[NR];
     for (int l = 0; l < NR; l++) {
@@ -137,18 +139,15 @@ static void wino_inputs(void *ctx, int64_t task)
         }
 }
 
-enum { WINO_PANELS = 4 };
-
-/* One spot, some panels of tiles. */
-static void wino_products(void *ctx, int64_t task)
+/* One spot: panels j0 to j1 of tiles, panels i0 to i1 of output channels. */
+static void wino_multiply(const wino_job *g, int64_t spot, int64_t j0, int64_t j1, int64_t i0, int64_t i1)
 {
-    const wino_job *g = ctx;
-    const int64_t spot = task % WINO_SPOTS, j0 = task / WINO_SPOTS * WINO_PANELS, c = g->call->c;
+    const int64_t c = g->call->c;
     const float *u = g->u + spot * g->u_spot;
-    for (int64_t j = j0; j < gemm_min(j0 + WINO_PANELS, g->panels); j++) {
+    for (int64_t j = j0; j < j1; j++) {
         const float *v = g->v + spot * g->v_spot + j * c * NR;
         for (int64_t k = 0; k < c; k += WINO_DEPTH)
-            for (int64_t i = 0; i < g->mp; i++) {
+            for (int64_t i = i0; i < i1; i++) {
                 const int64_t o = gemm_start(g->rows, i);
                 const int rows = (int)(g->rows.each + (i < g->rows.more));
                 const FN(target) to = {.c = g->m + spot * g->m_spot + o * g->m_row + j * NR, .ldc = g->m_row, .add = k > 0,
@@ -158,12 +157,11 @@ static void wino_products(void *ctx, int64_t task)
     }
 }
 
-/* A panel of tiles, some output channels. */
-static void wino_outputs(void *ctx, int64_t task)
+/* A panel of tiles, output channels o0 to o1. */
+static void wino_store(const wino_job *g, int64_t panel, int64_t o0, int64_t o1)
 {
-    const wino_job *g = ctx;
     const conv_call *call = g->call;
-    const int64_t panel = task % g->panels, o0 = task / g->panels * WINO_CHANNELS, h = call->out[1], w = call->out[2];
+    const int64_t h = call->out[1], w = call->out[2];
     enum { ROWS = VL / WINO_OUT }; /* rows of outputs that one transpose takes */
     float *at[NR];
     int rows[NR], cols[NR], n = 0;
@@ -175,7 +173,7 @@ static void wino_outputs(void *ctx, int64_t task)
         cols[l] = (int)gemm_min(w - t.x * WINO_OUT, WINO_OUT);
         image[l] = t.image;
     }
-    for (int64_t o = o0; o < gemm_min(o0 + WINO_CHANNELS, call->o); o++) {
+    for (int64_t o = o0; o < o1; o++) {
         const float bias = call->bias ? ((const float *)call->bias)[g->group * call->o + o] : 0;
         for (int half = 0; half * VL < n; half++) {
             const float *m = g->m + o * g->m_row + panel * NR + half * VL;
@@ -220,6 +218,55 @@ static void wino_outputs(void *ctx, int64_t task)
     }
 }
 
+/* The steps of a large block. */
+enum { WINO_PANELS = 4 };
+
+static void wino_inputs(void *ctx, int64_t task)
+{
+    const wino_job *g = ctx;
+    const int64_t c = task / g->panels * WINO_CHANNELS;
+    wino_load(g, task % g->panels, c, gemm_min(c + WINO_CHANNELS, g->call->c));
+}
+
+static void wino_products(void *ctx, int64_t task)
+{
+    const wino_job *g = ctx;
+    const int64_t j = task / WINO_SPOTS * WINO_PANELS;
+    wino_multiply(g, task % WINO_SPOTS, j, gemm_min(j + WINO_PANELS, g->panels), 0, g->mp);
+}
+
+static void wino_outputs(void *ctx, int64_t task)
+{
+    const wino_job *g = ctx;
+    const int64_t o = task / g->panels * WINO_CHANNELS;
+    wino_store(g, task % g->panels, o, gemm_min(o + WINO_CHANNELS, g->call->o));
+}
+
+/* All steps of a small block; the products of one panel of output channels at a time. */
+static void wino_block(void *ctx, int64_t task)
+{
+    wino_job *all = ctx, g = *all;
+    g.first = task * g.panels * NR;
+    g.m_row = g.panels * NR + 16;
+    g.m_spot = GEMM_MR * g.m_row;
+    g.panels = gemm_min(g.panels, gemm_ceil(g.tiles - g.first, NR));
+    const size_t bytes = (size_t)WINO_SPOTS * (g.v_spot + g.m_spot) * sizeof(float);
+    float *scratch = rt->alloc(bytes);
+    if (!scratch) {
+        __atomic_store_n(&all->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    g.v = scratch;
+    for (int64_t j = 0; j < g.panels; j++) wino_load(&g, j, 0, g.call->c);
+    for (int64_t i = 0; i < g.mp; i++) {
+        const int64_t o = gemm_start(g.rows, i), end = gemm_start(g.rows, i + 1);
+        g.m = scratch + WINO_SPOTS * g.v_spot - o * g.m_row;
+        for (int64_t s = 0; s < WINO_SPOTS; s++) wino_multiply(&g, s, 0, g.panels, i, i + 1);
+        for (int64_t j = 0; j < g.panels; j++) wino_store(&g, j, o, end);
+    }
+    rt->free(scratch, bytes);
+}
+
 static size_t wino_run(const conv_call *call)
 {
     wino_job g = {.call = call, .x = call->x, .w = call->w, .y = call->y};
@@ -230,32 +277,37 @@ static size_t wino_run(const conv_call *call)
     g.tiles = call->n * g.down * g.across;
     g.top = call->transposed ? call->pad[1] - 2 : -call->pad[1];
     g.left = call->transposed ? call->pad[2] - 2 : -call->pad[2];
-    const int64_t each = WINO_SPOTS * (call->c + call->o) * (int64_t)sizeof(float);
-    int64_t most = i64_max(WINO_BYTES / each / NR, 4);
-    most = gemm_ceil(gemm_ceil(g.tiles, NR), gemm_ceil(gemm_ceil(g.tiles, NR), most)); /* panels of a block */
+    const int64_t panels = gemm_ceil(g.tiles, NR), input = WINO_SPOTS * call->c * (int64_t)sizeof(float);
+    const int near = input * NR <= WINO_NEAR;
+    int64_t most = near ? WINO_NEAR / (input * NR) : WINO_BYTES / (input / call->c * (call->c + call->o)) / NR;
+    most = i64_max(most, near ? 1 : 4);
+    most = gemm_ceil(panels, gemm_ceil(panels, most)); /* panels of a block */
+    /* 16 more: spots must not fall into one set of a cache */
     g.u_spot = call->o * call->c + 16;
     g.v_spot = most * NR * call->c + 16;
-    g.m_row = most * NR + 16; /* 16 more: spots must not fall into one set of a cache */
+    g.m_row = most * NR + 16;
     g.m_spot = call->o * g.m_row + 16;
     const int64_t images = call->n * call->groups;
-    const size_t bytes = (size_t)WINO_SPOTS * (g.u_spot + g.v_spot + g.m_spot) * sizeof(float) + images;
+    const size_t bytes = (size_t)WINO_SPOTS * (g.u_spot + (near ? 0 : g.v_spot + g.m_spot)) * sizeof(float) + images;
     g.u = rt->alloc(bytes);
     if (!g.u) return bytes;
     g.v = g.u + WINO_SPOTS * g.u_spot;
     g.m = g.v + WINO_SPOTS * g.v_spot;
-    g.bad = (uint8_t *)(g.m + WINO_SPOTS * g.m_spot);
+    g.bad = (uint8_t *)(near ? g.v : g.m + WINO_SPOTS * g.m_spot);
     memset(g.bad, 0, images);
     for (g.group = 0; g.group < call->groups; g.group++) {
         rt_tasks(wino_weights, &g, g.mp, 1e9);
-        for (g.first = 0; g.first < g.tiles; g.first += most * NR) {
+        g.panels = most;
+        if (near) rt_tasks(wino_block, &g, gemm_ceil(panels, most), 1e9);
+        else for (g.first = 0; g.first < g.tiles; g.first += most * NR) {
             g.panels = gemm_min(most, gemm_ceil(g.tiles - g.first, NR));
             rt_tasks(wino_inputs, &g, g.panels * gemm_ceil(call->c, WINO_CHANNELS), 1e9);
             rt_tasks(wino_products, &g, WINO_SPOTS * gemm_ceil(g.panels, WINO_PANELS), 1e9);
             rt_tasks(wino_outputs, &g, g.panels * gemm_ceil(call->o, WINO_CHANNELS), 1e9);
         }
     }
-    size_t wanted = 0;
-    if (memchr(g.bad, 1, images)) wanted = FN(direct)(call, CONV_DIRECT, g.bad);
+    size_t wanted = g.failed ? bytes : 0;
+    if (!wanted && memchr(g.bad, 1, images)) wanted = FN(direct)(call, CONV_DIRECT, g.bad);
     rt->free(g.u, bytes);
     return wanted;
 }
