@@ -12,6 +12,7 @@
 #define ROW_PARTS 32    /* most pieces of rows, each with sums for gamma and beta of its own */
 #define PIECE 32768     /* elements that are worth a task */
 #define CHUNK 2048      /* elements that are added up in the type itself; what they come to, in double */
+#define FIRST 32        /* elements whose mean the squares of a chunk run around */
 #define BLOCK 16        /* rows of a tile of columns that lie in L1 */
 #define TILE 256        /* columns of a tile */
 #define SHORT_RUN 32    /* shorter runs are columns */

@@ -39,7 +39,9 @@ VINL void FN(run)(const T *x, int64_t n, moments *to, const int centred) {
         A around = 0;
         if (centred) {
             V v = FN(some)(x, len);
-            around = (A)(HSUM(v) / i64_min(len, L));
+            int64_t k = L;
+            for (; k < FIRST && k + L <= len; k += L) v += LOAD(x + k);
+            around = (A)(HSUM(v) / i64_min(len, k));
             if (!(around - around == 0)) around = 0;
         }
         V c = SPREAD(around), s0 = {0}, s1 = s0, s2 = s0, s3 = s0, q0 = s0, q1 = s0, q2 = s0, q3 = s0;
