@@ -4,95 +4,11 @@ A case is a statement for each contender, timed as `timeit` times one: small ope
 Python function would add. `a`, `b`, `c` are the inputs; the other names are those of `contenders.py`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Arg:
-    """One input: shape, dtype, and the range of its values.
-
-    Indices lie in [0, below) and have the dtype that the contender makes by default, unless one is named.
-    """
-
-    shape: tuple[int, ...]
-    dtype: str = "float32"
-    low: float = -1.0
-    high: float = 1.0
-    below: int = 0
-    tracked: bool = False
-
-    def array(self, rng, limit, index_dtype):
-        """The values, no axis longer than `limit`."""
-        shape = tuple(min(size, limit) for size in self.shape)
-        if self.below:
-            return rng.integers(0, min(self.below, limit), shape).astype(self.dtype or index_dtype)
-        values = rng.uniform(self.low, self.high, shape)
-        if self.dtype == "bool":
-            return values > 0
-        return values.astype("float32" if self.dtype == "bfloat16" else self.dtype)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the table.
-
-    Args:
-        name: what is measured; unique.
-        family: family of the operation, or `training` and `graph`.
-        args: inputs, called a, b, c in the statements.
-        burn, torch, numpy: the statements; empty where a contender does not take part.
-        ratio: least torch time / burn time asked for; a pair where a processor with AVX-512 has another one.
-        memory: bytes that must be moved, where that is what limits the case.
-        flops: multiplications and additions, where they are.
-        sizes: sizes of a training step, which `step()` then runs.
-        within: a case, and how many times burn's own time for that one this case may take.
-    """
-
-    name: str
-    family: str
-    args: tuple[Arg, ...]
-    burn: str
-    torch: str = ""
-    numpy: str = ""
-    ratio: float | tuple[float, float] | None = None
-    memory: int = 0
-    flops: int = 0
-    sizes: tuple[int, ...] = ()
-    within: tuple[str, float] | None = None
-
-    def statement(self, contender_name):
-        """The statement that the contender runs; empty where it has none."""
-        return getattr(self, contender_name)
-
-    def names(self, contender, limit=1 << 30):
-        """The names that the statement uses, with inputs whose axes are at most `limit` long."""
-        rng = np.random.default_rng(0)
-        names = dict(contender.names, chain=chain)
-        for letter, arg in zip("abc", self.args):
-            names[letter] = contender.tensor(arg.array(rng, limit, contender.index_dtype), arg.tracked, arg.dtype)
-        if self.sizes:
-            names["step"] = contender.training_step(*(min(size, limit) for size in self.sizes))
-        return names
-
-    def function(self, contender, limit=1 << 30):
-        """The statement as a function, where the cost of a call does not matter."""
-        names = self.names(contender, limit)
-        exec(f"def run():\n    {self.statement(contender.name)}", names)
-        return names["run"]
-
-    def target(self, avx512):
-        """The ratio asked for on this processor, or None."""
-        return self.ratio[avx512] if isinstance(self.ratio, tuple) else self.ratio
-
-
-def chain(x, y):
-    """Twenty times a multiplication and an addition, then the sum and its gradients."""
-    for _ in range(20):
-        x = x * y + y
-    return x.sum().backward()
-
+from benchmarks.case import Arg, Case
 
 M4, M16 = 1 << 22, 1 << 24
 SMALL = (Arg((8,)), Arg((8,)))
