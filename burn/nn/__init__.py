@@ -108,7 +108,9 @@ def __getattr__(name):
     if name in _MODULES:
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'burn.nn' has no attribute {name!r}")
+        places = [p for p in _MODULES if name[:1].isupper() and hasattr(importlib.import_module(f"burn.nn.{p}"), name)]
+        hint = f"; it is burn.nn.{places[0]}.{name}" if places else ""
+        raise AttributeError(f"module 'burn.nn' has no attribute {name!r}{hint}")
     value = getattr(importlib.import_module(f"burn.nn.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value

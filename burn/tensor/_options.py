@@ -77,9 +77,10 @@ class TensorCreationOptions:
         device, dtype = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
         device = Device.default() if device is None else device
         if not isinstance(device, Device):
+            hint = "; a shape is one argument, such as [2, 3]" if isinstance(device, int) else ""
             raise ArgumentTypeError(
                 f"[{op}] 'device' must be a Device, a (Device, dtype) pair or TensorCreationOptions, got "
-                f"{type(device).__name__}"
+                f"{type(device).__name__}{hint}"
             )
         return cls(device, dtype)
 

@@ -185,3 +185,14 @@ def test_an_int_input_is_refused(config):
 def test_embedding_takes_int_input():
     with pytest.raises(KindError, match=r"\[Embedding\] 'input' must be an Int tensor, got f32; use .int\(\)"):
         EmbeddingConfig(3, 2).init(CPU)(Tensor.ones([1, 1], CPU))
+
+
+def test_layers_of_inner_modules_are_pointed_at():
+    """Burn's paths are kept, and who forgets the middle of one is told."""
+    from burn import nn
+
+    for name, place in (("Conv2dConfig", "conv"), ("MaxPool2d", "pool"), ("MultiHeadAttentionConfig", "attention")):
+        with pytest.raises(AttributeError, match=rf"it is burn\.nn\.{place}\.{name}$"):
+            getattr(nn, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'Lstmm'$"):
+        _ = nn.Lstmm

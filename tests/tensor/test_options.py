@@ -109,3 +109,8 @@ assert Tensor.zeros([1], TensorCreationOptions(d)).dtype.name == "f16"
         "from burn import *\nd = Device.flex()\nTensor.zeros([1], (d, 'f64'))\nd.configure('f16')", fails=True
     )
     assert "already been initialized" in message
+
+
+def test_sizes_given_one_by_one_are_pointed_at():
+    with pytest.raises(TypeError, match=r"\[zeros\] 'device' .* got int; a shape is one argument, such as \[2, 3\]"):
+        Tensor.zeros(2, 3)
