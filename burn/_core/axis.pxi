@@ -57,13 +57,7 @@ cdef object axis_attrs(Op op, int axis, const int64_t *ints, bint flag):
 
 
 def along(Op op, x, dim=MISSING, bint flag=False, wanted=None):
-    """An op of one tensor along an axis, as run_along has it."""
-    return run_along(op, x, dim, flag, wanted)
-
-
-cdef object run_along(Op op, object x, object dim, bint flag, object wanted):
-    """An op of one tensor along an axis, or over all elements where it is MISSING; or None.
-
+    """An op of one tensor along an axis, or over all elements where none is given; or None.
 
     Kernels get outer, n, inner, flag; those of SHAPE_ROWS, which take the last axis and give `wanted` positions of it (all for
     None), get outer, n, flag, 0, wanted. An op of two results gives positions beside the values.

@@ -138,10 +138,6 @@ cdef class Op:
         """The op on one tensor."""
         return unary(self, x)
 
-    def whole(self, x):
-        """A reduction of all elements, or None where the compiled path does not fit."""
-        return run_along(self, x, MISSING, False, None)
-
     def two(self, x, y):
         """The op on a tensor and a tensor or number."""
         return two(self, x, y)
