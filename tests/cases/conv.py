@@ -97,7 +97,7 @@ def blocks(x, kernel, o):
         at = [p[a] * o.stride[a] + t[a] * o.dilation[a] - o.padding[a] for a in (0, 1)]
         if inside(at, x.shape[2:]):
             out[(slice(None), slice(None), *t, *p)] = x[(slice(None), slice(None), *at)]
-    return out.reshape(len(x), -1, int(np.prod(grid)))
+    return out.reshape(len(x), x.shape[1] * int(np.prod(kernel)), int(np.prod(grid)))
 
 
 def folded(x, size, kernel, o):

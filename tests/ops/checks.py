@@ -91,6 +91,25 @@ def check_gradient(case: Case, device: Any, arrays: list[np.ndarray] | None = No
                 np.testing.assert_allclose(have, want, rtol=2e-5 * case.slack, atol=2e-6 * case.slack * scale)
 
 
+def check_slope(case: Case, device: Any) -> None:
+    """Gradient in float64 along one random direction of all inputs at once against the oracle's central difference.
+
+    Cheap enough for options that are drawn at random; `check_gradient` looks at every element.
+    """
+    arrays, rng = case.inputs(F64), np.random.default_rng(2)
+    cotangents = [rng.uniform(0.5, 1.5, y.shape) for y in case.expected(arrays) if is_float(y.dtype)]
+    way = [rng.choice([-1.0, 1.0], a.shape) if is_float(a.dtype) else None for a in arrays]
+    ends = []
+    for step in (STEP, -STEP):
+        moved = [a if w is None else a + step * w for a, w in zip(arrays, way, strict=True)]
+        outputs = [y for y in case.expected(moved) if is_float(y.dtype)]
+        ends.append(sum(float((y * c).sum()) for y, c in zip(outputs, cotangents, strict=True)))
+    found = gradients(case.call, arrays, cotangents, device)
+    terms = np.concatenate([[0.0], *((g * w).ravel() for g, w in zip(found, way, strict=True) if g is not None)])
+    slope, size = (ends[0] - ends[1]) / (2 * STEP), max(1.0, abs(ends[0]), np.abs(terms).sum())
+    np.testing.assert_allclose(terms.sum(), slope, rtol=0, atol=GRADIENT_TOLERANCE * size)
+
+
 def check_views(case: Case, device: Any) -> None:
     """The same bits from inputs that are views of other memory."""
     dtype = F32 if F32 in case.dtypes else case.dtypes[0]

@@ -152,7 +152,8 @@ def flat(x, ints):
 def taken(x, at):
     """Elements of the maps at places that all channels of a group share."""
     batch, groups, channels = x.shape[:3]
-    index = np.broadcast_to(at.reshape(batch, groups, 1, -1), (batch, groups, channels, at[0, 0].size))
+    count = math.prod(at.shape[2:])
+    index = np.broadcast_to(at.reshape(batch, groups, 1, count), (batch, groups, channels, count))
     return np.take_along_axis(x, index, 3).reshape(batch, groups, channels, *at.shape[2:])
 
 
