@@ -3,11 +3,12 @@
 A change that brings a name takes it out of this list; `tests/tensor/test_coverage.py` fails where one is in both places.
 """
 
-from typing import NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from burn.errors import NotYetError
 
-__all__ = ["WAITING", "WaitingNames", "check_waiting"]
+__all__ = ["WAITING", "LackingNames", "check_waiting", "lacks", "shown"]
 
 _QUANTIZED, _DISTRIBUTED, _ASYNC = "quantized operations", "distributed operations", "asynchronous reads"
 _CAPTURE, _EXTENSION = "capture of graphs", "the extension names"
@@ -41,17 +42,52 @@ WAITING = {
 
 def check_waiting(owner: str, name: str) -> None:
     """Raises NotYetError where a name of a class or a module is one that waits."""
-    found = WAITING.get(f"{owner}.{name}")
-    if found:
-        error = NotYetError(f"[{owner}.{name}] is a name of Burn that waits for {found[0]}; until then: {found[1]}")
-        error.name = name
-        raise error
+    if f"{owner}.{name}" in WAITING:
+        raise _waiting(owner, name)
 
 
-class WaitingNames(type):
-    """The type of classes that have names in the list: asked for one, a class says what it waits for."""
+def _waiting(owner: str, name: str) -> NotYetError:
+    what, instead = WAITING[f"{owner}.{name}"]
+    error = NotYetError(f"[{owner}.{name}] is a name of Burn that waits for {what}; until then: {instead}")
+    error.name = name
+    return error
 
-    def __getattr__(cls, name) -> NoReturn:
-        for each in cls.__mro__:
-            check_waiting(each.__name__, name)
-        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}", name=name, obj=cls)
+
+class _Lack:
+    """A name that a class lacks: asked for it, the class or one of its objects raises what `refuse(owner, name)` makes.
+
+    `__getattr__` would do the same, but makes every use of every other name slower.
+    """
+
+    __slots__ = ("name", "refuse")
+
+    def __init__(self, name, refuse):
+        self.name, self.refuse = name, refuse
+
+    def __get__(self, of, owner) -> NoReturn:
+        raise self.refuse(owner, self.name)
+
+
+def lacks(cls: type, name: str, refuse: Callable[[type, str], Exception]) -> None:
+    """Lets a class that is of the type LackingNames say, by an AttributeError, why it lacks a name."""
+    setattr(cls, name, _Lack(name, refuse))
+
+
+class LackingNames(type):
+    """The type of classes that have names in the list: asked for one, they say what it waits for. `dir` does not show these."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
+        super().__init__(name, bases, space)
+        for path in WAITING:
+            owner, _, word = path.rpartition(".")
+            if owner == name:
+                lacks(cls, word, lambda _, word: _waiting(name, word))
+
+    def __dir__(cls) -> list[str]:
+        return shown(cls, super().__dir__())
+
+
+def shown(cls: type, names: Iterable[str]) -> list[str]:
+    """The names without those that a class lacks."""
+    hidden = {name for each in cls.__mro__ for name, value in vars(each).items() if isinstance(value, _Lack)}
+    return [name for name in names if name not in hidden]

@@ -205,7 +205,8 @@ def public_items():
             found.setdefault(id(item), (f"{namespace}.{name}", item, None))
             for base in item.__mro__ if inspect.isclass(item) else ():
                 if base.__module__.startswith("burn.") and "._core" not in base.__module__:
-                    for key, member in vars(base).items():
+                    for key in [key for key in vars(base) if key in dir(base)]:
+                        member = vars(base)[key]
                         path = f"{base.__module__}.{base.__qualname__}.{key}"
                         if not key.startswith("_") and function_of(member):
                             found.setdefault(id(function_of(member)), (path, member, base))

@@ -8,7 +8,7 @@ cdef extern from "abi.h" nogil:
         BURN_MAX_RANK
         BURN_OK, BURN_ERR_INDEX, BURN_ERR_ZERO_DIV, BURN_ERR_MEMORY, BURN_ERR_SHIFT, BURN_ERR_RAISED
         BURN_ERR_STRIDES
-        ROW_STRIDED, ROW_STRIDED_OUT, ROW_HOST, ROW_TICKET
+        ROW_STRIDED, ROW_STRIDED_OUT, ROW_HOST, ROW_TICKET, ROW_TARGET
     ctypedef struct burn_buf:
         void *p
         const int64_t *shape

@@ -188,9 +188,9 @@ def written(Op op, Op step, x, dim, indices, values, int mode):
     Indices have the shape of the values where the step's own name is that of the op, else one axis (slices).
     """
     cdef TensorBase a, at, v, out
-    cdef Storage held, held_too
+    cdef Storage held, held_too, held_target
     cdef const burn_row *row
-    cdef burn_buf bi[2]
+    cdef burn_buf bi[3]
     cdef burn_buf bo
     cdef burn_args args
     cdef int64_t ints[5]
@@ -218,14 +218,19 @@ def written(Op op, Op step, x, dim, indices, values, int mode):
     ints[3] = v.dims[axis]
     ints[4] = mode
     out = tensor_empty(a.dims, a.ndim, a.dtype, a.dev, a.ctx)
-    move(op, out, 0, out.strides, a.dims, a.ndim, a, a.offset, a.strides)
+    args.n_in = 2
+    if row.flags & ROW_TARGET and a.contig:
+        fill_buf(&bi[2], a)
+        args.n_in = 3
+    else:
+        move(op, out, 0, out.strides, a.dims, a.ndim, a, a.offset, a.strides)
     held = v.st
     held_too = at.st
+    held_target = a.st
     fill_buf(&bi[0], v)
     fill_buf(&bi[1], at)
     fill_buf(&bo, out)
     args.i = ints
-    args.n_in = 2
     args.n_out = 1
     if run_row(op, row, a.dev, &bo, bi, &args, axis):
         return None

@@ -198,8 +198,9 @@ static int select_rows(const void *x, const void *idx, void *out, int size, int 
     return BURN_OK;
 }
 
-/* ---- scatter and select_assign: out, which holds values already, takes in `values`. Order within a result is that of
-   the values, so the last writer wins and sums of duplicates are reproducible: a task owns whole columns of out. */
+/* ---- scatter and select_assign: out, which holds the target's values or gets them from `from`, takes in `values`. Order
+   within a result is that of the values, so the last writer wins and sums of duplicates are reproducible: a task owns
+   whole columns of out. */
 enum scatter_mode { SCATTER_ASSIGN, SCATTER_ADD, SCATTER_MUL, SCATTER_MIN, SCATTER_MAX };
 
 /* columns c0..c0+w of one outer index; out is at (o, 0, c0) with rows `pitch` elements apart, values at (o, 0, c0); the
@@ -212,6 +213,31 @@ typedef struct {
     int64_t k, w, inner, pitch, at, idx_row, idx_col;
     int64_t first, end;               /* rows of out that this task writes, where a row has one index */
 } scatter_block;
+
+/* Whether two of LOT indices are equal, or look so by their lower halves. A load waits for the store before it where the
+   processor cannot tell that they differ: LOT places that do differ are read together, then written together. */
+#if BURN_LEVEL >= 3
+#define LOT 8
+VINL int any_twice(const void *idx, int wide, int64_t at) {
+    const float *p = (const float *)idx + (wide ? 2 * at : at);
+    __m256 low = _mm256_loadu_ps(p);
+    if (wide) low = _mm256_shuffle_ps(low, _mm256_loadu_ps(p + 8), 0x88);
+    __m256i v = (__m256i)low, far = _mm256_permute2x128_si256(v, v, 1);
+    __m256i one = _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
+    __m256i two = _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(2, 3, 4, 5, 6, 7, 0, 1));
+    __m256i three = _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(3, 4, 5, 6, 7, 0, 1, 2));
+    __m256i same = _mm256_cmpeq_epi32(v, one) | _mm256_cmpeq_epi32(v, two);
+    same |= _mm256_cmpeq_epi32(v, three) | _mm256_cmpeq_epi32(v, far);
+    return !_mm256_testz_si256(same, same);
+}
+#else
+#define LOT 4
+VINL int any_twice(const void *idx, int wide, int64_t at) {
+    int64_t a = index_at(idx, wide, at), b = index_at(idx, wide, at + 1), c = index_at(idx, wide, at + 2),
+            d = index_at(idx, wide, at + 3);
+    return (a == b) | (a == c) | (a == d) | (b == c) | (b == d) | (c == d);
+}
+#endif
 
 #define BITS_OF(U) __typeof__(__builtin_choose_expr(sizeof(U) == 8, (uint64_t)0, __builtin_choose_expr(sizeof(U) == 4, \
     (uint32_t)0, __builtin_choose_expr(sizeof(U) == 2, (uint16_t)0, (uint8_t)0))))
@@ -291,6 +317,7 @@ static const scatter_fn ASSIGN_TYPES[9] = {[1] = scatter_u8, [2] = scatter_u16, 
 
 typedef struct {
     char *out;
+    const char *from;                 /* what out begins with, NULL where it holds that already */
     const char *values;
     const void *idx;
     int64_t outer, n, inner, k, cols; /* columns a task */
@@ -299,6 +326,8 @@ typedef struct {
     int dtype, size, wide, shared, failed, bad;
     enum scatter_mode mode;
 } scatter_job;
+
+#define LINE_BYTES 65536 /* a line of out up to this size is made in the cache and streamed from there */
 
 /* The indices of a task are checked a slab at a time, just before they are used and while they are in the cache. */
 static void scatter_slabs(scatter_job *j, scatter_block *b, scatter_fn fn) {
@@ -324,26 +353,26 @@ static void scatter_slabs(scatter_job *j, scatter_block *b, scatter_fn fn) {
 }
 
 /* sums and products of half floats run in float, for all values of a result, and are rounded once */
-static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn) {
-    size_t bytes = (size_t)(j->n * b->w) * 4;
+static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn, const void *from) {
+    const int64_t rows = j->inner == 1 ? 1 : j->n, w = j->inner == 1 ? j->n : b->w;
+    size_t bytes = (size_t)(rows * w) * 4;
     float *wide = rt->alloc(bytes);
     uint16_t *out = b->out;
     if (!wide) return 0;
-    for (int64_t r = 0; r < j->n; r++) {
-        for (int64_t c = 0; c < b->w; c += VW) {
-            int64_t some = i64_min(VW, b->w - c);
-            uint16_t *p = out + r * j->inner + c;
-            vf_store_n(wide + r * b->w + c, j->dtype == DT_F16 ? vf_load_f16_n(p, some) : vf_load_bf16_n(p, some),
-                       some);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < w; c += VW) {
+            int64_t some = i64_min(VW, w - c);
+            const uint16_t *p = (const uint16_t *)from + r * j->inner + c;
+            vf_store_n(wide + r * w + c, j->dtype == DT_F16 ? vf_load_f16_n(p, some) : vf_load_bf16_n(p, some), some);
         }
     }
     b->out = wide;
     b->pitch = b->w;
     scatter_slabs(j, b, fn);
-    for (int64_t r = 0; r < j->n; r++) {
-        for (int64_t c = 0; c < b->w; c += VW) {
-            int64_t some = i64_min(VW, b->w - c);
-            vf v = some == VW ? vf_load(wide + r * b->w + c) : vf_load_n(wide + r * b->w + c, some);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < w; c += VW) {
+            int64_t some = i64_min(VW, w - c);
+            vf v = some == VW ? vf_load(wide + r * w + c) : vf_load_n(wide + r * w + c, some);
             if (j->dtype == DT_F16) vf_store_f16_n(out + r * j->inner + c, v, some);
             else vf_store_bf16_n(out + r * j->inner + c, v, some);
         }
@@ -352,16 +381,39 @@ static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn) {
     return 1;
 }
 
+/* whole vectors to memory that will not be read soon */
+VINL void stream_out(char *out, const char *x, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 4 * VW) vf_stream((float *)(out + i), vf_load((const float *)(x + i)));
+    v_fence();
+}
+
+/* the line in a buffer of the cache: out's own lines would be read from memory before they are written */
+static int scatter_line(scatter_job *j, scatter_block *b, scatter_fn fn, const char *from, int64_t bytes) {
+    char *line = rt->alloc((size_t)bytes), *out = b->out;
+    if (!line) return 0;
+    memcpy(line, from, (size_t)bytes);
+    b->out = line;
+    scatter_slabs(j, b, fn);
+    stream_out(out, line, bytes);
+    rt->free(line, (size_t)bytes);
+    return 1;
+}
+
 static void scatter_task(void *ctx, int64_t task) {
     scatter_job *j = ctx;
     int64_t per = ceil_div(j->inner, j->cols), first = task / j->ranges / per * j->group;
     int64_t c0 = task / j->ranges % per * j->cols, rows = ceil_div(j->n, j->ranges), row = task % j->ranges * rows;
+    int64_t bytes = j->n * j->size;
     int half = j->dtype == DT_F16 || j->dtype == DT_BF16, moves = j->mode == SCATTER_ASSIGN;
+    int lines = j->from && j->inner == 1 && bytes <= LINE_BYTES && bytes % 64 == 0 &&
+                can_stream(j->out, j->outer * bytes);
     scatter_fn fn = moves ? ASSIGN_TYPES[j->size] : SCATTER_TYPES[j->dtype];
     for (int64_t o = first; o < i64_min(first + j->group, j->outer); o++) {
         scatter_block b = {
             .wide = j->wide, .mode = j->mode, .k = j->k, .w = i64_min(j->cols, j->inner - c0), .inner = j->inner};
-        b.out = j->out + (o * j->n * j->inner + c0) * j->size;
+        int64_t place = (o * j->n * j->inner + c0) * j->size, pitch = j->inner * j->size, w = b.w * j->size;
+        const char *from = j->from ? j->from + place : NULL;
+        b.out = j->out + place;
         b.values = j->values + (o * j->k * j->inner + c0) * j->size;
         b.idx = j->idx;
         b.pitch = j->inner;
@@ -369,22 +421,48 @@ static void scatter_task(void *ctx, int64_t task) {
         b.idx_row = j->shared ? 1 : j->inner;
         b.idx_col = !j->shared;
         b.first = row;
-        b.end = row + rows;
-        if (!half || moves) scatter_slabs(j, &b, fn);
-        else if (!scatter_halves(j, &b, fn)) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
+        b.end = i64_min(row + rows, j->n);
+        int done = 1;
+        if (half && !moves) done = scatter_halves(j, &b, fn, from ? from : b.out);
+        else if (lines) done = scatter_line(j, &b, fn, from, bytes);
+        else {
+            char *to = b.out;
+            if (from && w == pitch && b.end > row) memcpy(to + row * w, from + row * w, (size_t)((b.end - row) * w));
+            else if (from) for (int64_t r = row; r < b.end; r++)
+                memcpy(to + r * pitch, from + r * pitch, (size_t)w);
+            scatter_slabs(j, &b, fn);
+        }
+        if (!done) __atomic_store_n(&j->failed, 1, __ATOMIC_RELAXED);
     }
 }
 
-/* out[o, idx, c] (mode)= values[o, j, c], with idx[o, j, c], or idx[j] where shared */
-static int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared,
+typedef struct { char *out; const char *from; int64_t bytes; int stream; } copy_job;
+#define COPY_BYTES 262144 /* a task */
+
+static void copy_task(void *ctx, int64_t task) {
+    const copy_job *j = ctx;
+    int64_t at = task * COPY_BYTES, bytes = i64_min(COPY_BYTES, j->bytes - at), whole = j->stream ? bytes / 64 * 64 : 0;
+    if (whole) stream_out(j->out + at, j->from + at, whole);
+    memcpy(j->out + at + whole, j->from + at + whole, (size_t)(bytes - whole));
+}
+
+/* out[o, idx, c] (mode)= values[o, j, c], with idx[o, j, c], or idx[j] where shared; from: what out is to hold before */
+static int scatter(void *out, const void *from, const void *values, const void *idx, int dtype, int wide, int shared,
                    int64_t outer, int64_t n, int64_t inner, int64_t k, enum scatter_mode mode, burn_args *a) {
-    int64_t count = outer * k * inner;
+    int64_t count = outer * k * inner, bytes = outer * n * inner * DT_SIZE[dtype];
     int bools = dtype == DT_BOOL || dtype == DT_BOOL_U8 || dtype == DT_BOOL_U32;
     int status = shared ? check_indices(idx, wide, k, n, a) : BURN_OK;
-    if (status != BURN_OK || count == 0) return status;
+    if (status != BURN_OK) return status;
+    if (from && (count == 0 || k < n / 4)) { /* few places change: one plain copy */
+        copy_job whole = {out, from, bytes, can_stream(out, bytes)};
+        rt_tasks(copy_task, &whole, ceil_div(bytes, COPY_BYTES), (double)bytes * 0.1);
+        from = NULL;
+    }
+    if (count == 0) return BURN_OK;
     if (bools && mode == SCATTER_ADD) mode = SCATTER_MAX; /* or */
     if (bools && mode == SCATTER_MUL) mode = SCATTER_MIN; /* and */
     scatter_job j = {.out = out,
+                     .from = from,
                      .values = values,
                      .idx = idx,
                      .outer = outer,

@@ -17,7 +17,7 @@ cdef extern from "index.h" nogil:
                int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
     int select_rows(const void *x, const void *idx, void *out, int size, int wide,
                     int64_t outer, int64_t n, int64_t inner, int64_t k, burn_args *a)
-    int scatter(void *out, const void *values, const void *idx, int dtype, int wide, int shared,
+    int scatter(void *out, const void *target, const void *values, const void *idx, int dtype, int wide, int shared,
                 int64_t outer, int64_t n, int64_t inner, int64_t k, scatter_mode mode, burn_args *a)
 
 
@@ -35,15 +35,16 @@ cdef int select_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) no
     return select_rows(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64,
                        a.i[0], a.i[1], a.i[2], a.i[3], a)
 
+cdef inline int scatter_into(const burn_buf *out, const burn_buf *ins, burn_args *a, int shared) noexcept nogil:
+    """`out` comes with the target's values, unless a third input has them."""
+    return scatter(out.p, ins[2].p if a.n_in > 2 else NULL, ins[0].p, ins[1].p, out.dtype, ins[1].dtype == DT_I64,
+                   shared, a.i[0], a.i[1], a.i[2], a.i[3], <scatter_mode>a.i[4], a)
+
 cdef int scatter_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
-    """`out` comes with the target's values."""
-    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 0,
-                   a.i[0], a.i[1], a.i[2], a.i[3], <scatter_mode>a.i[4], a)
+    return scatter_into(out, values_idx, a, 0)
 
 cdef int select_assign_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
-    """`out` comes with the target's values."""
-    return scatter(out.p, values_idx[0].p, values_idx[1].p, out.dtype, values_idx[1].dtype == DT_I64, 1,
-                   a.i[0], a.i[1], a.i[2], a.i[3], <scatter_mode>a.i[4], a)
+    return scatter_into(out, values_idx, a, 1)
 
 
 cdef int mask_counts_fwd(const burn_buf *out, const burn_buf *mask, burn_args *a) noexcept nogil:
@@ -64,8 +65,8 @@ cdef int fill_table() except -1:
     for dtype in range(DT_COUNT):
         rows[n] = burn_row(name=b"gather", dtype=dtype, flags=0, cost=0.8, fn=gather_fwd)
         rows[n + 1] = burn_row(name=b"select", dtype=dtype, flags=0, cost=0.4, fn=select_fwd)
-        rows[n + 2] = burn_row(name=b"scatter", dtype=dtype, flags=0, cost=1.0, fn=scatter_fwd)
-        rows[n + 3] = burn_row(name=b"select_assign", dtype=dtype, flags=0, cost=0.5, fn=select_assign_fwd)
+        rows[n + 2] = burn_row(name=b"scatter", dtype=dtype, flags=ROW_TARGET, cost=1.0, fn=scatter_fwd)
+        rows[n + 3] = burn_row(name=b"select_assign", dtype=dtype, flags=ROW_TARGET, cost=0.5, fn=select_assign_fwd)
         n += 4
     for dtype in (DT_BOOL, DT_BOOL_U8):
         rows[n] = burn_row(name=b"mask_counts", dtype=dtype, flags=0, cost=0.1, fn=mask_counts_fwd)

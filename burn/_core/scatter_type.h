@@ -18,6 +18,24 @@ VINL void FN(put)(U *to, U v, const enum scatter_mode mode) {
     }
 }
 
+/* LOT values and indices in a row, which go to one line of out, or to as many columns of it */
+VINL void FN(lot)(const scatter_block *b, U *out, const T *v, int64_t at, const enum scatter_mode mode, const int wide,
+                  const int columns) {
+    U *to[LOT], new[LOT];
+#pragma GCC unroll 8
+    for (int q = 0; q < LOT; q++) {
+        to[q] = columns ? out + index_at(b->idx, wide, at + q) * b->pitch + q : out + index_at(b->idx, wide, at + q);
+        new[q] = *to[q];
+        FN(put)(new + q, (U)VALUE(v[q]), mode);
+    }
+    if (!columns && __builtin_expect(any_twice(b->idx, wide, at), 0)) {
+        for (int q = 0; q < LOT; q++) FN(put)(to[q], (U)VALUE(v[q]), mode);
+        return;
+    }
+#pragma GCC unroll 8
+    for (int q = 0; q < LOT; q++) *to[q] = new[q];
+}
+
 VINL void FN(scatter_each)(const scatter_block *b, const enum scatter_mode mode, const int wide) {
     U *out = b->out;
     const T *v = b->values;
@@ -31,14 +49,19 @@ VINL void FN(scatter_each)(const scatter_block *b, const enum scatter_mode mode,
         return;
     }
     if (b->w == 1 && b->inner == 1) {
-        for (int64_t j = 0; j < b->k; j++)
-            FN(put)(out + index_at(b->idx, wide, b->at + j * b->idx_row) * b->pitch, (U)VALUE(v[j]), mode);
+        int64_t j = 0;
+        for (; mode != SCATTER_ASSIGN && j + LOT <= b->k; j += LOT) FN(lot)(b, out, v + j, b->at + j, mode, wide, 0);
+        for (; j < b->k; j++) FN(put)(out + index_at(b->idx, wide, b->at + j), (U)VALUE(v[j]), mode);
         return;
     }
-    for (int64_t j = 0; j < b->k; j++, v += b->inner)
-        for (int64_t c = 0; c < b->w; c++)
-            FN(put)(out + index_at(b->idx, wide, b->at + j * b->idx_row + c * b->idx_col) * b->pitch + c,
-                    (U)VALUE(v[c]), mode);
+    for (int64_t j = 0; j < b->k; j++, v += b->inner) {
+        const int64_t at = b->at + j * b->idx_row;
+        int64_t c = 0;
+        for (; mode != SCATTER_ASSIGN && b->idx_col && c + LOT <= b->w; c += LOT)
+            FN(lot)(b, out + c, v + c, at + c, mode, wide, 1);
+        for (; c < b->w; c++)
+            FN(put)(out + index_at(b->idx, wide, at + c * b->idx_col) * b->pitch + c, (U)VALUE(v[c]), mode);
+    }
 }
 
 static void FN(scatter)(const scatter_block *b) {

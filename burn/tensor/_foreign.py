@@ -3,7 +3,7 @@
 The AttributeError says what burn calls it. More in docs/names.md.
 """
 
-from burn._waiting import check_waiting
+from burn._waiting import LackingNames, lacks, shown
 
 __all__ = ["ForeignNames"]
 
@@ -17,14 +17,20 @@ _NAMES = {
 }  # fmt: skip
 
 
-class ForeignNames:
-    """The part of Tensor that is asked for attributes it lacks."""
+class ForeignNames(metaclass=LackingNames):
+    """The part of Tensor that knows names which it lacks."""
 
     __slots__ = ()
 
-    def __getattr__(self, name):
-        if hasattr(type(self), name):  # a property refused: its own words count
-            return object.__getattribute__(self, name)
-        check_waiting("Tensor", name)
-        hint = f"; use {_NAMES[name]}" if name in _NAMES else ""
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}{hint}", name=name, obj=self)
+    def __dir__(self):
+        return shown(type(self), super().__dir__())
+
+
+def _refuse(owner, name):
+    return AttributeError(
+        f"'{owner.__name__}' object has no attribute {name!r}; use {_NAMES[name]}", name=name, obj=owner
+    )
+
+
+for _name in _NAMES:
+    lacks(ForeignNames, _name, _refuse)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from burn._arguments import no_memory
-from burn._waiting import WaitingNames, check_waiting
+from burn._waiting import LackingNames
 from burn.errors import (
     ArgumentTypeError,
     DataError,
@@ -51,7 +51,7 @@ def array_of(values, dtype=None, op="from_data", name="data"):
     return values
 
 
-class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
+class TensorData(CompareMethods, JsonMethods, metaclass=LackingNames):
     """Host values with a shape and a dtype; row-major bytes. Mirrors `burn::tensor::TensorData`.
 
     Args:
@@ -489,10 +489,6 @@ class TensorData(CompareMethods, JsonMethods, metaclass=WaitingNames):
         return TensorData._of(checked_convert(self._array, dtype, "convert"), dtype)
 
     convert_dtype = try_cast = try_cast_as = convert
-
-    def __getattr__(self, name):
-        check_waiting("TensorData", name)
-        raise AttributeError(f"'TensorData' object has no attribute {name!r}", name=name, obj=self)
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)

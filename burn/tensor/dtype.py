@@ -2,7 +2,7 @@
 
 import enum
 
-from burn._waiting import WaitingNames, check_waiting
+from burn._waiting import LackingNames, check_waiting
 
 __all__ = ["Bool", "BoolDType", "BoolStore", "DType", "Float", "FloatDType", "Int", "IntDType", "Kind"]
 
@@ -41,7 +41,7 @@ _ROWS = [
 ]
 
 
-class DType(metaclass=WaitingNames):
+class DType(metaclass=LackingNames):
     """The type of a tensor's elements. Mirrors `burn::tensor::DType`.
 
     The variants are class attributes: `DType.F64 F32 Flex32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 Bool BoolU8 BoolU32`.

@@ -9,7 +9,7 @@ from burn._arguments import no_memory
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.registry import FLOAT, check_tensor
-from burn._waiting import WaitingNames
+from burn._waiting import LackingNames
 from burn.device import Device
 from burn.device.device import settings_in_use
 from burn.errors import (
@@ -54,7 +54,7 @@ class Tensor(
     InteropMethods,
     ForeignNames,
     core.TensorBase,
-    metaclass=WaitingNames,
+    metaclass=LackingNames,
 ):
     """An n-dimensional array of numbers on a device. Mirrors `burn::tensor::Tensor`.
 

@@ -43,6 +43,53 @@ def test_many_duplicates(name, device):
     np.testing.assert_allclose(results[0], want, rtol=2e-5)
 
 
+# Lines made in the cache and streamed; lines made in place; few and many positions; columns; more than 8 and fewer; none.
+SCATTERS = [
+    ((600, 1024), 1, 1024),
+    ((600, 1024), 1, 20),
+    ((5, 30000), 1, 9001),
+    ((7, 3), 1, 1000),
+    ((40, 37), 1, 41),
+    ((50, 70), 0, 90),
+    ((3, 20, 33), 1, 45),
+    ((20, 3, 5), 1, 2),
+    ((6, 4), 1, 0),
+    ((0, 4), 1, 3),
+]
+
+
+@pytest.mark.parametrize("types", ["f4 i4", "f4 i8", "f8 i4", "f2 i8", "i4 i8", "u1 i4"])
+@pytest.mark.parametrize("name", ["Assign", "Add", "Mul", "Min", "Max"])
+@pytest.mark.parametrize(("shape", "axis", "k"), SCATTERS)
+def test_scatter_sizes(flex, shape, axis, k, name, types):
+    dtype, index_type = types.split()
+    rng = np.random.default_rng(5)
+    at = tuple(k if a == axis else n for a, n in enumerate(shape))
+    x, values = (rng.choice([0, 1, 2, 3, 0.5], s).astype(dtype) for s in (shape, at))
+    index = rng.integers(0, shape[axis], at, index_type)
+    if name == "Assign":  # the order of duplicates is that of the positions
+        index = np.sort(index, axis)
+    places = tuple(index if a == axis else g for a, g in enumerate(np.indices(at, sparse=True)))
+    want = cases.written(x.astype("i8" if dtype in ("i4", "u1") else "f8"), places, values, name).astype(dtype)
+    t, i, v = (tensor(a, flex) for a in (x, index, values))
+    for have in with_threads(lambda: array(t.scatter(axis, i, v, name))):
+        np.testing.assert_allclose(have, want, rtol=1e-5, strict=True)
+    view = tensor(np.ascontiguousarray(np.flip(x, 0)), flex).flip([0])
+    np.testing.assert_allclose(array(view.scatter(axis, i, v, name)), want, rtol=1e-5, strict=True)
+    np.testing.assert_array_equal(array(t), x, strict=True)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1024, 2**31])
+def test_scatter_refuses_the_last_index(flex, wrong):
+    x = np.ones((600, 1024), F32)
+    index = np.zeros((600, 1024), "i8")
+    index[-1, -1] = wrong
+    t = tensor(x, flex)
+    with pytest.raises(IndexError, match=f"got {wrong} at flat position {index.size - 1}; nothing was written"):
+        t.scatter(1, tensor(index, flex), t, "Add")
+    np.testing.assert_array_equal(array(t), x)
+
+
 def test_nothing_is_written_on_error(device):
     x = tensor(np.zeros((2, 3), F32), device)
     with pytest.raises(IndexError):

@@ -198,6 +198,7 @@ def test_waiting_name_says_what_for(path):
 def test_waiting_name_of_a_tensor():
     x = burn.Tensor([1.0])
     assert not hasattr(x, "quantize") and getattr(x, "quantize", None) is None
+    assert not {"quantize", "astype"} & {*dir(x), *dir(burn.Tensor)} and "exp" in dir(x)
     with pytest.raises(NotImplementedError, match="quantized operations"):
         x.quantize_dynamic()
     with pytest.raises(NotYetError, match="quantized operations"):
