@@ -289,9 +289,12 @@ template <class O, class F, class... S> INLINE void strided(O *out, const Tiles 
 #define UNARY(op, kinds, ...) IF_##kinds(MAKE1(op, T, __VA_ARGS__))
 #define BINARY(op, kinds, ...) IF_##kinds(MAKE2(op, T, __VA_ARGS__))
 #define TERNARY(op, kinds, ...) IF_##kinds(MAKE3(op, T, __VA_ARGS__))
+// A gradient made from the incoming one, g: 0 where g is, whatever the expression gives there.
+#define GATED(g, ...) (g == 0 ? C(0) : C(__VA_ARGS__))
+#define GRADIENT(op, kinds, ...) IF_##kinds(MAKE2(op, T, GATED(y, __VA_ARGS__)))
 #define TEST(op, kinds, ...) IF_##kinds(MAKE1(op, u8, __VA_ARGS__))
 #define COMPARE(op, kinds, ...) IF_##kinds(MAKE2(op, u8, __VA_ARGS__))
-// An op with numbers of its own, k[0] to k[3] in the expression, of one input or of two.
+// An op with numbers of its own, k[0] to k[3] in the expression, of one input, or its gradient.
 #if IS_FLOAT
 struct Numbers { C k[4]; };
 #endif
@@ -301,12 +304,12 @@ struct Numbers { C k[4]; };
     KERNEL(op##_strided, ELT_THREADS, (T *out, GIVEN Strided<T> x, GIVEN Tiles tiles, Numbers numbers)) { \
         strided(out, tiles, of_##op{numbers}, x); \
     }
-#define MAKE_NUMBERED2(op, ...) \
-    struct of_##op : Numbers { INLINE auto operator()(i64, C x, C y) const { return Result<T>::of(__VA_ARGS__); } }; \
+#define MAKE_NUMBERED_GRADIENT(op, ...) \
+    struct of_##op : Numbers { INLINE auto operator()(i64, C x, C y) const { return Result<T>::of(GATED(y, __VA_ARGS__)); } }; \
     KERNEL(op##_flat, ELT_THREADS, (T *out, In<T> x, In<T> y, i64 n, Numbers numbers)) { flat(out, n, of_##op{numbers}, x, y); } \
     KERNEL(op##_strided, ELT_THREADS, \
            (T *out, GIVEN Strided<T> x, GIVEN Strided<T> y, GIVEN Tiles tiles, Numbers numbers)) { \
         strided(out, tiles, of_##op{numbers}, x, y); \
     }
 #define NUMBERED(op, kinds, ...) IF_##kinds(MAKE_NUMBERED1(op, __VA_ARGS__))
-#define NUMBERED2(op, kinds, ...) IF_##kinds(MAKE_NUMBERED2(op, __VA_ARGS__))
+#define NUMBERED_GRADIENT(op, kinds, ...) IF_##kinds(MAKE_NUMBERED_GRADIENT(op, __VA_ARGS__))

@@ -227,7 +227,7 @@ LONG power_of(C x, C p) {
 }
 // p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt.
 LONG power_slope(C x, C p, C g) {
-    if (p == 0) return C(0);
+    if (p == 0 || g == 0) return C(0);
     if (p == 1) return g;
     if (p == 2) return (x + x) * g;
     return x == 0 && p > 0 && p < 1 ? C(0) : p * m_power(x, p - C(1)) * g;

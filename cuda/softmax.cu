@@ -108,9 +108,14 @@ template <int K, int HOW> INLINE void forward_row(T *out, const T *x, i64 outer,
     for (int k = 0; k < K * WORD; k++) r.v[k] = down<T>(HOW == LOG ? up(r.v[k]) - most - scale : e[k] * scale);
     write_row<K>(out + row * n, r, live ? n : 0, lane, lanes, words);
 }
-// From the output y: (g - sum g y) y; for the logarithm g - e^y sum g.
-template <bool AS_LOG> INLINE C term(C y, C g) { return AS_LOG ? g : g * y; }
-template <bool AS_LOG> INLINE C slope(C y, C g, C sum) { return AS_LOG ? g - m_exp(y) * sum : (g - sum) * y; }
+// From the output y: (g - sum g y) y; for the logarithm g - e^y sum g. A row of which all g are 0 has no gradient
+// whatever it holds, NaN too.
+INLINE C times(C g, C factor) { return g == 0 ? C(0) : g * factor; }
+template <bool AS_LOG> INLINE C term(C y, C g) { return AS_LOG ? g : times(g, y); }
+template <bool AS_LOG> INLINE C slope(C y, C g, C sum) {
+    if (AS_LOG) return g == 0 && sum == 0 ? C(0) : g - m_exp(y) * sum;
+    return times(g - sum, y);
+}
 template <int K, bool AS_LOG> INLINE void backward_row(T *out, const T *y, const T *g, i64 outer, int n, int lanes) {
     __shared__ C room[32];
     i64 row = row_of(lanes);

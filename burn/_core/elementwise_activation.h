@@ -49,7 +49,7 @@ static inline vf m_over_square(vf y, vf a) { return y / (a * a); }
     X(mish, m_mish(x), d_mish(x), .8f) \
     X(softsign, m_softsign(x), d_softsign(x), .25f) \
     X(tanhshrink, x - m_tanh(x), x - tanh(x), .7f)
-/* backward kernels: x is the input, y the gradient of the output */
+/* backward kernels: x is the input, y the gradient of the output; where y is 0 so is the result */
 #define FLOAT_ACTIVATION_BACKWARD(X) \
     X(hard_swish_bwd, vf_sel(vf_lt(x, bc(-3.f)), bc(0.f), vf_sel(vf_gt(x, bc(3.f)), y, y * vf_fma(x, bc(1.f / 3), bc(.5f)))), \
       x < -3 ? 0.0 : x > 3 ? y : y * (x / 3 + 0.5), .25f) \
@@ -82,11 +82,11 @@ static inline vf m_over_square(vf y, vf a) { return y / (a * a); }
     UNARY_WITH(l_##name##_f64, double, double, F64_NUMBERS, D) \
     FLOAT_KERNELS(name, C, 1)
 #define MAKE_FLOAT_NUMBERED_BACKWARD(name, V, D, C) \
-    F32_BINARY_WITH(l_##name##_f32, C, F32_NUMBERS, V) \
-    BINARY_SLOW_WITH(l_##name##_f64, double, double, F64_NUMBERS, D) \
+    F32_BINARY_WITH(l_##name##_f32, C, F32_NUMBERS, vf_gate(y, V)) \
+    BINARY_SLOW_WITH(l_##name##_f64, double, double, F64_NUMBERS, y == 0 ? 0.0 : D) \
     FLOAT_KERNELS(name, C, 2)
 FLOAT_ACTIVATION(MAKE_FLOAT_UNARY)
-FLOAT_ACTIVATION_BACKWARD(MAKE_FLOAT_BINARY)
+FLOAT_ACTIVATION_BACKWARD(MAKE_FLOAT_BACKWARD)
 FLOAT_NUMBERED(MAKE_FLOAT_NUMBERED)
 FLOAT_NUMBERED_BACKWARD(MAKE_FLOAT_NUMBERED_BACKWARD)
 
@@ -98,12 +98,14 @@ FLOAT_KERNELS(glu, .6f, 2)
 /* ---- prelu(x, slope), and its gradient by x from (x, slope, gradient of the output) */
 F32_BINARY(l_prelu_f32, .25f, vf_sel(vf_lt(x, bc(0.f)), y * x, x))
 BINARY_SLOW(l_prelu_f64, double, double, x < 0 ? y * x : x)
-F32_TERNARY(l_prelu_bwd_f32, .25f, vf_sel(vf_lt(x, bc(0.f)), y * z, z))
+F32_TERNARY(l_prelu_bwd_f32, .25f, vf_gate(z, vf_sel(vf_lt(x, bc(0.f)), y * z, z)))
 static int l_prelu_bwd_f64(const elt_span *s) {
     const double *x = s->in[0], *slope = s->in[1], *g = s->in[2];
     double *o = s->out;
-    IVDEP for (int64_t i = 0; i < s->n; i++)
-        o[i] = x[i * s->step[0]] < 0 ? slope[i * s->step[1]] * g[i * s->step[2]] : g[i * s->step[2]];
+    IVDEP for (int64_t i = 0; i < s->n; i++) {
+        double y = g[i * s->step[2]];
+        o[i] = x[i * s->step[0]] < 0 && y != 0 ? slope[i * s->step[1]] * y : y;
+    }
     return BURN_OK;
 }
 FLOAT_KERNELS(prelu, .25f, 2)

@@ -143,15 +143,21 @@ static inline double d_silu_slope(double x) {
     X(powf, m_pow(x, y), pow(x, y), 2.f) \
     X(atan2, m_atan2(x, y), atan2(x, y), 1.5f)
 
-/* backward kernels: x is the saved input or output, y the gradient of the output */
+/* backward kernels: x is the saved input or output, y the gradient of the output; where y is 0 so is the result,
+   whatever the expression says */
+#define FLOAT_BACKWARD_HOT(X) \
+    X(mul_bwd, y * x, y * x, .2f) \
+    X(div_bwd, y / x, y / x, .25f)
+/* slopes that are numbers wherever x is, so that they need no care */
+#define FLOAT_BACKWARD_EASY(X) \
+    X(relu_bwd, vf_sel(vf_le(x, bc(0.f)), bc(0.f), y), x <= 0 ? 0.0 : y, .25f) \
+    X(abs_bwd, y * m_sign(x), y * d_sign(x), .25f)
 #define FLOAT_BACKWARD(X) \
     X(tanh_bwd, y * ((bc(1.f) - x) * (bc(1.f) + x)), y * ((1.0 - x) * (1.0 + x)), .25f) \
     X(sigmoid_bwd, y * (x * (bc(1.f) - x)), y * (x * (1.0 - x)), .25f) \
-    X(relu_bwd, vf_sel(vf_le(x, bc(0.f)), bc(0.f), y), x <= 0 ? 0.0 : y, .25f) \
     X(gelu_bwd, y * m_gelu_slope(x), y * d_gelu_slope(x), 1.f) \
     X(gelu_approximate_bwd, y * m_gelu_approximate_slope(x), y * d_gelu_approximate_slope(x), 1.f) \
     X(silu_bwd, y * m_silu_slope(x), y * d_silu_slope(x), .7f) \
-    X(abs_bwd, y * m_sign(x), y * d_sign(x), .25f) \
     X(erf_bwd, y * bc(1.12837917f) * m_exp(-x * x), y * 1.12837916709551257390 * exp(-x * x), .5f) \
     X(log_sigmoid_bwd, y * m_sigmoid(-x), y * d_sigmoid(-x), .6f) \
     X(sqrt_bwd, vf_sel(vf_eq(x, bc(0.f)), bc(0.f), y / (x + x)), x == 0 ? 0.0 : y / (x + x), .3f)
@@ -186,6 +192,8 @@ static inline double d_silu_slope(double x) {
     F32_BINARY(l_##name##_f32, C, V) \
     BINARY_SLOW(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 2)
+#define MAKE_FLOAT_BACKWARD_HOT(name, V, D, C) MAKE_FLOAT_ARITHMETIC(name, vf_gate(y, V), y == 0 ? 0.0 : D, C)
+#define MAKE_FLOAT_BACKWARD(name, V, D, C) MAKE_FLOAT_BINARY(name, vf_gate(y, V), y == 0 ? 0.0 : D, C)
 #define MAKE_FLOAT_TEST(name, E, H, C) \
     UNARY(l_##name##_f32, float, uint8_t, E) \
     UNARY(l_##name##_f64, double, uint8_t, E) \
@@ -233,7 +241,9 @@ VINL int half_extreme(const elt_span *s, const int pick) {
 }
 FLOAT_HOT(MAKE_FLOAT_HOT)
 FLOAT_BINARY(MAKE_FLOAT_BINARY)
-FLOAT_BACKWARD(MAKE_FLOAT_BINARY)
+FLOAT_BACKWARD_HOT(MAKE_FLOAT_BACKWARD_HOT)
+FLOAT_BACKWARD_EASY(MAKE_FLOAT_BINARY)
+FLOAT_BACKWARD(MAKE_FLOAT_BACKWARD)
 FLOAT_TEST(MAKE_FLOAT_TEST)
 
 /* ---- clamp(x, lo, hi): NaN anywhere gives NaN, hi wins over lo */
@@ -291,7 +301,7 @@ static int l_powf_scalar_f64(const elt_span *s) {
 }
 /* p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. */
 static inline double d_pow_bwd(double x, double p, double g) {
-    if (p == 0 || (x == 0 && p > 0 && p < 1)) return 0;
+    if (g == 0 || p == 0 || (x == 0 && p > 0 && p < 1)) return 0;
     return p == 1 ? g : p == 2 ? (x + x) * g : p * pow(x, p - 1) * g;
 }
 static inline vf m_pow_bwd(vf x, float p, vf g) {
@@ -302,7 +312,7 @@ static inline vf m_pow_bwd(vf x, float p, vf g) {
     if (p > 0 && p < 1) return vf_sel(vf_eq(x, bc(0.f)), bc(0.f), r);
     return r;
 }
-F32_BINARY_WITH(l_powf_scalar_bwd_f32, 2, const float p = (float)s->f[0];, m_pow_bwd(x, p, y))
+F32_BINARY_WITH(l_powf_scalar_bwd_f32, 2, const float p = (float)s->f[0];, vf_gate(y, m_pow_bwd(x, p, y)))
 BINARY_SLOW_WITH(l_powf_scalar_bwd_f64, double, double, const double p = s->f[0];, d_pow_bwd(x, p, y))
 FLOAT_KERNELS(powf_scalar, 2, 1)
 FLOAT_KERNELS(powf_scalar_bwd, 2, 2)

@@ -209,7 +209,14 @@ VINL void FN(softmax_cols)(const T *x, T *y, int64_t n, int64_t w, int64_t strid
     if (stream) v_fence();
 }
 
-/* ---- backward, from the output y: (g - sum g*y) * y; for the logarithm g - exp(y) * sum g */
+/* ---- backward, from the output y: (g - sum g*y) * y; for the logarithm g - exp(y) * sum g. A row of which all g are 0 has no
+   gradient, whatever it holds, NaN too: g stands for its y then, and 0 for its sum. */
+static int FN(no_gradient)(const T *g, int64_t n, int64_t step, double sum) {
+    if (sum < 0 || sum > 0) return 0;
+    for (int64_t i = 0; i < n; i++)
+        if (LOAD_N(g + i * step, 1)[0] != 0) return 0;
+    return 1;
+}
 VINL V FN(bwd_term)(V y, V g, const int as_log) {
     if (as_log) return g;
     return g * y;
@@ -220,12 +227,13 @@ VINL V FN(bwd_value)(V y, V g, V sum, const int as_log) {
 
 VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, int stream, const int as_log) {
     V last = {0};
+    const T *from = y; /* y of row r - 1 */
     for (int64_t r = 0; r <= rows; r++, y += n, g += n, dx += n) { /* sums of row r, output of row r - 1 */
         V s0 = {0}, s1 = s0;
         double sum = 0;
         int64_t i = 0;
 #define SUM(k, s) { s += FN(bwd_term)(as_log ? s : LOAD(y + i + k), LOAD(g + i + k), as_log); }
-#define OUT(k) PUTV(dx - n + i + k, FN(bwd_value)(LOAD(y - n + i + k), LOAD(g - n + i + k), last, as_log), stream)
+#define OUT(k) PUTV(dx - n + i + k, FN(bwd_value)(LOAD(from + i + k), LOAD(g - n + i + k), last, as_log), stream)
         if (r && r < rows) {
             for (; i + 2 * L <= n; i += 2 * L) {
                 v_prefetch(g + n + i);
@@ -248,11 +256,13 @@ VINL void FN(bwd_rows)(const T *y, const T *g, T *dx, int64_t rows, int64_t n, i
         if (r) {
             for (i = done; i + L <= n; i += L) OUT(0);
             if (i < n)
-                STORE_N(dx - n + i, FN(bwd_value)(LOAD_N(y - n + i, n - i), LOAD_N(g - n + i, n - i), last, as_log),
+                STORE_N(dx - n + i, FN(bwd_value)(LOAD_N(from + i, n - i), LOAD_N(g - n + i, n - i), last, as_log),
                         n - i);
         }
 #undef SUM
 #undef OUT
+        from = y;
+        if (r < rows && FN(no_gradient)(g, n, 1, sum)) from = g, sum = 0;
         last = SPREAD(sum);
     }
     if (stream) v_fence();
@@ -274,7 +284,13 @@ VINL void FN(bwd_cols)(const T *y, const T *g, T *dx, int64_t n, int64_t w, int6
         }
         if (r % SOME == SOME - 1 || r == n - 1) FN(flush)(total, some, wide);
     }
-    for (int64_t c = 0; c < wide; c++) sum[c] = (A)total[c];
+    for (int64_t c = 0; c < wide; c++) {
+        sum[c] = (A)total[c];
+        if (c < w && FN(no_gradient)(g + c, n, stride, total[c])) {
+            for (int64_t r = 0; r < n; r++) tile[2 * r * wide + c] = 0;
+            sum[c] = 0;
+        }
+    }
     for (int64_t r = 0; r < n; r++) {
         const A *t = tile + 2 * r * wide;
         T *q = dx + r * stride;

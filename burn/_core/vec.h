@@ -159,6 +159,12 @@ VINL vm vm_and(vm a, vm b) { return a & b; }
 VINL vm vm_or(vm a, vm b) { return a | b; }
 VINL int vm_any(vm m) { return vm_bits(m) != 0; }
 VINL int vm_all(vm m) { return vm_bits(m) == (1u << VW) - 1; }
+/* a gradient r made from the incoming one, g: 0 where g is, though r may be 0 * inf there */
+#if BURN_LEVEL == 4
+VINL vf vf_gate(vf g, vf r) { return (vf)_mm512_maskz_mov_ps(vf_ne(g, (vf){0}), (__m512)r); }
+#else
+VINL vf vf_gate(vf g, vf r) { return (vf)((vi)r & vf_ne(g, (vf){0})); }
+#endif
 
 /* ---- float pieces. vf_min(a, b) = a < b ? a : b and vf_max(a, b) = a > b ? a : b: where either is NaN, or both are
    zeros, the result is b. So vf_min(limit, x) keeps a NaN in x, vf_min(x, limit) drops it. */

@@ -135,6 +135,12 @@ def backward_kernel(name):
     return define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, bridge=_bridge2, cuts_graph=True)
 
 
+# Gradients times and over something, (saved, g): 0 where g is, whatever is saved. `g * x` in an expression is mul_bwd(x, g).
+mul_bwd = backward_kernel("mul_bwd")
+div_bwd = backward_kernel("div_bwd")
+for _name in ("mul_bwd", "div_bwd"):
+    scalar(_name + "_scalar_left", _name, side=-1)
+
 # Arithmetic
 add = binary("add", NUMERIC, ("g", "g"))
 sub = binary("sub", NUMERIC, ("g", "-g"))

@@ -4,7 +4,7 @@ scatter checks all of them before it writes."""
 import math
 
 from burn._core import core
-from burn._ops.elementwise import cast, mask_fill, mask_where
+from burn._ops.elementwise import cast, div_bwd, mask_fill, mask_where, mul_bwd
 from burn._ops.movement import _copy, arange, contiguous, copied, full_like_shape, permute, reshape, slice_view, zeros
 from burn._ops.reduce import _index_dtypes, extremum, fold
 from burn._ops.registry import ANY, BOOL, FLOAT, INT, check_kind, check_same, check_tensor, define
@@ -264,10 +264,10 @@ def _product_bwd(g, axis, indices, x, values, read, write):
     x_zero, v_zero = x.equal(0), values.equal(0)
     x_safe, v_safe = mask_fill(x, x_zero, 1.0), mask_fill(values, v_zero, 1.0)
     count = write(copied(cast(x_zero, x.dtype)), axis, indices, cast(v_zero, x.dtype), 1)
-    total = g * write(copied(x_safe), axis, indices, v_safe, 2)
+    total = mul_bwd(write(copied(x_safe), axis, indices, v_safe, 2), g)
     lone, clean = mask_fill(total, count.not_equal(1), 0.0), mask_fill(total, count.not_equal(0), 0.0)
-    to_values = mask_where(read(clean, axis, indices) / v_safe, v_zero, read(lone, axis, indices))
-    return mask_where(clean / x_safe, x_zero, lone), to_values
+    to_values = mask_where(div_bwd(v_safe, read(clean, axis, indices)), v_zero, read(lone, axis, indices))
+    return mask_where(div_bwd(x_safe, clean), x_zero, lone), to_values
 
 
 def _positions(values, slot):

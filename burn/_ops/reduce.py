@@ -176,8 +176,8 @@ def _prod_bwd(node, g):
         g, count, total = (reshape(t, shape) for t in (g, count, prod(rest)))
     else:
         total = prod(rest, axis)
-    base = expand(g * total, x._dims)
-    plain = ew.mask_fill(base / rest, zero, 0.0)
+    base = expand(ew.mul_bwd(total, g), x._dims)
+    plain = ew.mask_fill(ew.div_bwd(rest, base), zero, 0.0)
     # exactly one zero: only its own position has a product of the others; none: every position
     alone = ew.mask_where(ew.mul_scalar.scalar(base, 0.0, 0), zero, base)
     none, one = (expand(count.equal_scalar(float(k)), x._dims) for k in (0, 1))
@@ -203,7 +203,7 @@ def _var_bwd(node, g):
     if n <= correction:
         return (zeros(x._dims, x._dtype, x._slot),)
     centred = x - expand(mean(x, axis), x._dims)
-    return (centred * expand(g * (2.0 / (n - correction)), x._dims),)
+    return (ew.mul_bwd(centred, expand(g * (2.0 / (n - correction)), x._dims)),)
 
 
 _sum.rule = compile_rule(("expand(g)",), ("x",), ew.OPS)

@@ -3,6 +3,9 @@
 An expression is Python syntax over the op's input names, `out`, the incoming gradient `g`, the op's scalar attribute `s`,
 numbers, and ops by name: `"g * rhs"`, `"tanh_bwd(out, g)"`. `expand(e)` repeats to the input's shape, `zeros()` is a zero
 gradient. What an expression does not name is not saved.
+
+Where the incoming gradient is 0 the one passed on is 0, whatever the other values are: what begins with `g` is multiplied
+and divided by the ops `mul_bwd` and `div_bwd`, which give 0 there and not the NaN of 0 * inf, 0 * NaN or 0 / 0.
 """
 
 import ast
@@ -13,6 +16,14 @@ USES_OUT, USES_SHAPE = 8, 16
 _REG_OUT, _REG_G, _FIRST_TEMP = 3, 4, 5
 _APPLY, _SCALAR, _EXPAND, _ZEROS = range(4)
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+
+
+def _begins_with_g(node):
+    while isinstance(node, ast.BinOp | ast.UnaryOp):
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Mult | ast.Div):
+            return False
+        node = node.left if isinstance(node, ast.BinOp) else node.operand
+    return isinstance(node, ast.Name) and node.id == "g"
 
 
 class _Compiler:
@@ -40,7 +51,16 @@ class _Compiler:
             return (1, 0.0)
         return None
 
+    def chain(self, name, left, right):
+        """A gradient times or over something, with its zeros kept."""
+        number = self.scalar(right)
+        if number is not None:
+            return self.emit(_SCALAR, self.ops[name + "_bwd_scalar_left"], self.visit(left), from_attr=number[0])
+        return self.emit(_APPLY, self.ops[name + "_bwd"], self.visit(right), self.visit(left))
+
     def binary(self, name, left, right):
+        if name in ("mul", "div") and _begins_with_g(left) and not isinstance(right, ast.Constant):
+            return self.chain(name, left, right)
         number = self.scalar(right)
         if number is not None:
             return self.emit(

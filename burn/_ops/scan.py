@@ -50,9 +50,9 @@ def _cumprod_bwd(node, g):
     zeros_so_far = cumsum(ew.cast(zero, _index_dtypes(x)[0]), axis)
     first = ew.bool_and(zero, zeros_so_far.equal_scalar(1))
     without = cumprod(ew.mask_fill(x, first, 1.0), axis)
-    before = cumsum(g * out, axis, True) / ew.mask_fill(x, zero, 1.0)
+    before = ew.div_bwd(ew.mask_fill(x, zero, 1.0), cumsum(ew.mul_bwd(out, g), axis, True))
     before = ew.mask_fill(before, zeros_so_far.greater_scalar(0), 0.0)
-    return (ew.mask_where(before, first, cumsum(g * without, axis, True)),)
+    return (ew.mask_where(before, first, cumsum(ew.mul_bwd(without, g), axis, True)),)
 
 
 def _extremum_bwd(node, g):

@@ -22,7 +22,9 @@ DTYPES["VALUE"] = DTYPES["NUMERIC"] + DTYPES["BOOL"]
 DTYPES["PRODUCT"] = DTYPES["FLOAT"] + [DType.I64, DType.I32, DType.U64, DType.U32]
 
 # How an op is announced: `OP(sum, NUMERIC)`, or a macro of the file that makes its kernels too.
-ANNOUNCED = re.compile(r"^(?:OP|UNARY|BINARY|TERNARY|COMPARE|TEST|BITS|NUMBERED|NUMBERED2)\((\w+), (\w+)[,)]", re.M)
+ANNOUNCED = re.compile(
+    r"^(?:OP|UNARY|BINARY|TERNARY|GRADIENT|COMPARE|TEST|BITS|NUMBERED|NUMBERED_GRADIENT)\((\w+), (\w+)[,)]", re.M
+)
 INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.M)
 
 

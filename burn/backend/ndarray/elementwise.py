@@ -3,7 +3,7 @@
 import numpy as np
 
 from burn.backend.contract import SHIFT, ZERO_DIV, KernelError
-from burn.backend.ndarray.table import is_float, kernel, operands, pointwise, wide
+from burn.backend.ndarray.table import backward, is_float, kernel, operands, pointwise, wide
 
 ROOT_2 = np.sqrt(2.0)
 GELU_SCALE = np.sqrt(2.0 / np.pi)
@@ -209,59 +209,55 @@ def cast(outs, ins, ints, floats):
 
 
 # Backward kernels: the incoming gradient is the last input.
-pointwise("tanh_bwd", lambda y, g: g * (1.0 - y * y))
-pointwise("sigmoid_bwd", lambda y, g: g * y * (1.0 - y))
-pointwise("sqrt_bwd", lambda y, g: np.where(y == 0, 0.0, g / (2.0 * y)))
-pointwise("relu_bwd", lambda x, g: np.where(x <= 0, 0.0, g))
-pointwise("abs_bwd", lambda x, g: g * sign(x))
-pointwise("erf_bwd", lambda x, g: g * 2.0 / np.sqrt(np.pi) * np.exp(-x * x))
-pointwise("log_sigmoid_bwd", lambda x, g: g * sigmoid(-x))
-pointwise("silu_bwd", lambda x, g: g * (sigmoid(x) + damped(x, sigmoid(x) * sigmoid(-x))))
-pointwise("gelu_bwd", lambda x, g: g * (normal_cdf(x) + damped(x, np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))))
-pointwise("softsign_bwd", lambda x, g: g / np.square(1.0 + np.abs(x)))
-pointwise("hard_swish_bwd", lambda x, g: np.where(x < -3, 0.0, np.where(x > 3, g, g * (x / 3.0 + 0.5))))
-pointwise("prelu_bwd", lambda x, slope, g: np.where(x < 0, slope * g, g))
-pointwise("leaky_relu_bwd", lambda x, g, slope, *_: np.where(x < 0, slope * g, g))
-pointwise("hard_sigmoid_bwd", lambda x, g, a, b, *_: np.where((a * x + b >= 0) & (a * x + b <= 1), a * g, 0.0))
-pointwise("softplus_bwd", lambda x, g, beta, end, *_: np.where(beta * x > end, g, g * sigmoid(beta * x)))
-pointwise("shrink_bwd", lambda x, g, cut, *_: np.where(np.abs(x) <= cut, 0.0, g))
-pointwise("threshold_bwd", lambda x, g, at, *_: np.where(x <= at, 0.0, g))
+backward("mul_bwd", lambda x, g: g * x)
+backward("div_bwd", lambda x, g: g / x)
+backward("tanh_bwd", lambda y, g: g * (1.0 - y * y))
+backward("sigmoid_bwd", lambda y, g: g * y * (1.0 - y))
+backward("sqrt_bwd", lambda y, g: np.where(y == 0, 0.0, g / (2.0 * y)))
+backward("relu_bwd", lambda x, g: np.where(x <= 0, 0.0, g))
+backward("abs_bwd", lambda x, g: g * sign(x))
+backward("erf_bwd", lambda x, g: g * 2.0 / np.sqrt(np.pi) * np.exp(-x * x))
+backward("log_sigmoid_bwd", lambda x, g: g * sigmoid(-x))
+backward("silu_bwd", lambda x, g: g * (sigmoid(x) + damped(x, sigmoid(x) * sigmoid(-x))))
+backward("gelu_bwd", lambda x, g: g * (normal_cdf(x) + damped(x, np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))))
+backward("softsign_bwd", lambda x, g: g / np.square(1.0 + np.abs(x)))
+backward("hard_swish_bwd", lambda x, g: np.where(x < -3, 0.0, np.where(x > 3, g, g * (x / 3.0 + 0.5))))
+backward("prelu_bwd", lambda x, slope, g: np.where(x < 0, slope * g, g))
+backward("leaky_relu_bwd", lambda x, g, slope, *_: np.where(x < 0, slope * g, g))
+backward("hard_sigmoid_bwd", lambda x, g, a, b, *_: np.where((a * x + b >= 0) & (a * x + b <= 1), a * g, 0.0))
+backward("softplus_bwd", lambda x, g, beta, end, *_: np.where(beta * x > end, g, g * sigmoid(beta * x)))
+backward("shrink_bwd", lambda x, g, cut, *_: np.where(np.abs(x) <= cut, 0.0, g))
+backward("threshold_bwd", lambda x, g, at, *_: np.where(x <= at, 0.0, g))
 
 
-@kernel("mish_bwd")
-def mish_bwd(outs, ins, ints, floats):
+def mish_bwd(x, g):
     """Derivative of `x tanh(u)` with `u = log(1 + exp(x))`."""
-    x, g = map(wide, ins)
     t = np.tanh(np.logaddexp(0.0, x))
-    outs[0][...] = g * (t + damped(x, sigmoid(x) * (1.0 - t * t)))
+    return g * (t + damped(x, sigmoid(x) * (1.0 - t * t)))
 
 
-@kernel("elu_bwd")
-def elu_bwd(outs, ins, ints, floats):
+def elu_bwd(x, g, alpha, scale, rate, at_0):
     """Slopes of the two branches, and that at 0."""
-    x, g = map(wide, ins)
-    alpha, scale, rate, at_0 = floats
-    outs[0][...] = g * np.where(x > 0, scale, np.where(x == 0, at_0, alpha * rate * np.exp(rate * x)))
+    return g * np.where(x > 0, scale, np.where(x == 0, at_0, alpha * rate * np.exp(rate * x)))
 
 
-@kernel("gelu_approximate_bwd")
-def gelu_approximate_bwd(outs, ins, ints, floats):
+def gelu_approximate_bwd(x, g):
     """Derivative of `0.5 x (1 + tanh(u))` with `u = gelu_inner(x)`."""
-    x, g = map(wide, ins)
     t = np.tanh(gelu_inner(x))
     slope = GELU_SCALE * (1.0 + 3.0 * GELU_CUBIC * x * x)
-    outs[0][...] = g * 0.5 * (1.0 + t + damped(x * slope, 1.0 - t * t))
+    return g * 0.5 * (1.0 + t + damped(x * slope, 1.0 - t * t))
 
 
-pointwise("powf_scalar", power)
-
-
-@kernel("powf_scalar_bwd")
-def powf_scalar_bwd(outs, ins, ints, floats):
+def powf_scalar_bwd(x, g, p):
     """`p x^(p-1) g`; 0 for p = 0, and for roots at x = 0, which have no finite slope there."""
-    x, g = map(wide, ins)
-    p = floats[0]
-    outs[0][...] = np.where((x == 0) & (0 < p < 1), 0.0, p * power(x, p - 1.0) * g) if p else 0.0
+    return np.where((x == 0) & (0 < p < 1), 0.0, p * power(x, p - 1.0) * g) if p else 0.0
+
+
+backward("mish_bwd", mish_bwd)
+backward("elu_bwd", elu_bwd)
+backward("gelu_approximate_bwd", gelu_approximate_bwd)
+backward("powf_scalar_bwd", powf_scalar_bwd)
+pointwise("powf_scalar", power)
 
 
 @kernel("adam_step")

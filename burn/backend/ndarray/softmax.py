@@ -43,5 +43,12 @@ def quiet_softmax(x):
 over_middle("softmax", softmax)
 over_middle("quiet_softmax", quiet_softmax)
 over_middle("log_softmax", lambda x: shifted(x) - np.log(total(np.exp(shifted(x)))))
-over_middle("softmax_bwd", lambda y, g: y * (g - total(y * g)))
-over_middle("log_softmax_bwd", lambda y, g: g - np.exp(y) * total(g))
+
+
+def over_gradients(name, expression):
+    """Enters an op of `(y, g)`; a row of which all `g` are 0 gives 0, whatever `y` is."""
+    over_middle(name, lambda y, g: np.where((g == 0).all(axis=1, keepdims=True), 0.0, expression(y, g)))
+
+
+over_gradients("softmax_bwd", lambda y, g: y * (g - total(y * g)))
+over_gradients("log_softmax_bwd", lambda y, g: g - np.exp(y) * total(g))

@@ -34,6 +34,15 @@ def pointwise(name: str, expression: Callable[..., np.ndarray]) -> None:
         outs[0][...] = expression(*operands(outs, ins), *floats)
 
 
+def backward(name: str, expression: Callable[..., np.ndarray]) -> None:
+    """Enters an op as `pointwise` does; where its last input, the incoming gradient, is 0 the result is 0."""
+
+    @kernel(name)
+    def run(outs: Arrays, ins: Arrays, ints: tuple, floats: tuple) -> None:
+        values = operands(outs, ins)
+        outs[0][...] = np.where(values[-1] == 0, 0.0, expression(*values, *floats))
+
+
 def operands(outs: Arrays, ins: Arrays) -> list[np.ndarray]:
     """The inputs, widened, ready to broadcast: a scalar may come with a rank above that of the output."""
     return [wide(x.reshape(()) if x.ndim > outs[0].ndim else x) for x in ins]
