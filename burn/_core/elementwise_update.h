@@ -27,7 +27,10 @@ typedef struct {
     vf pp = full ? vf_load(p + i) : vf_load_n(p + i, k), gg = full ? vf_load(g + i) : vf_load_n(g + i, k);
 #define UPDATE_IN(x, i) (full ? vf_load(x + i) : vf_load_n(x + i, k))
 #define UPDATE_OUT(x, i, v) { if (full) vf_store(x + i, v); else vf_store_n(x + i, v, k); }
-#define UPDATE_VALUE(i, v) { if (!full) vf_store_n(po + i, v, k); else if (stream) vf_stream(po + i, v); else vf_store(po + i, v); }
+#define UPDATE_VALUE(i, v) { \
+    if (!full) vf_store_n(po + i, v, k); \
+    else if (stream) vf_stream(po + i, v); \
+    else vf_store(po + i, v); }
 /* A large value that takes the place of none that was read is written around the cache. */
 VINL int update_streams(const burn_buf *out, const burn_buf *in) {
     return out->p != in[0].p && out->p != in[1].p && out->size * 4 >= ELT_STREAM_BYTES && ((uintptr_t)out->p & 63) == 0;

@@ -12,7 +12,6 @@ from .param import Param
 from .running import RunningState
 from .visitor import ModuleMapper, ModuleVisitor
 
-
 core.set_parts(Param, Flag, RunningState, Tensor, ModuleVisitor, ModuleMapper)
 
 # What the methods of a module do to a plain tensor and to a flag in it.

@@ -11,7 +11,7 @@ from burn.grad_clipping import GradientClippingConfig
 from burn.optim._numbers import not_negative, powi_f32, share, to_f32
 from burn.optim.decay import WeightDecayConfig
 from burn.optim.module_optimizer import ModuleOptimizer
-from burn.optim.one_pass import OnePass, is_half
+from burn.optim.one_pass import OnePass
 from burn.tensor import DType, Tensor
 
 
@@ -104,7 +104,7 @@ class AdaptiveMomentum(OnePass):
         self.amsgrad = amsgrad
         self._factors = Factors(0, 0.0, 0.0, 0.0, 0.0)
 
-    def factors(self, time: int) -> Factors:
+    def _factors_at(self, time: int) -> Factors:
         """Factors of step `time`; all parameters of a step share them."""
         factors = self._factors
         if factors.time != time:
@@ -115,10 +115,10 @@ class AdaptiveMomentum(OnePass):
             self._factors = factors = Factors(time, correction_1, correction_2, scale, epsilon)
         return factors
 
-    def begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:
+    def _begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:
         return 0, tuple(tensor.zeros_like() for _ in range(2 + self.amsgrad))
 
-    def unpack(self, state: AdamState) -> tuple[int, tuple[Tensor, ...]]:
+    def _unpack(self, state: AdamState) -> tuple[int, tuple[Tensor, ...]]:
         moments = state.momentum
         tensors = moments.moment_1, moments.moment_2
         if self.amsgrad:
@@ -126,16 +126,14 @@ class AdaptiveMomentum(OnePass):
             tensors = *tensors, moments.moment_2.zeros_like() if largest is None else largest
         return moments.time, tensors
 
-    def pack(self, time: int, tensors: tuple[Tensor, ...]) -> AdamState:
+    def _pack(self, time: int, tensors: tuple[Tensor, ...]) -> AdamState:
         return AdamState(AdaptiveMomentumState(time, *tensors))
 
-    def step_half(
-        self, lr: float, tensor: Tensor, grad: Tensor, state: AdamState | None
-    ) -> tuple[Tensor, AdamState]:
+    def _step_half(self, lr: float, tensor: Tensor, grad: Tensor, state: AdamState | None) -> tuple[Tensor, AdamState]:
         """The step computed in f32; its moments stay in f32."""
         if state is not None:
-            time, tensors = self.unpack(state)
-            state = self.pack(time, tuple(moment.cast(DType.F32) for moment in tensors))
+            time, tensors = self._unpack(state)
+            state = self._pack(time, tuple(moment.cast(DType.F32) for moment in tensors))
         result, state = self.step(lr, tensor.cast(DType.F32), grad.cast(DType.F32), state)
         return result.cast(tensor.dtype), state
 
@@ -155,8 +153,8 @@ class Adam(AdaptiveMomentum):
         super().__init__("AdamConfig", config.beta_1, config.beta_2, config.epsilon, config.amsgrad)
         self._penalty = config.weight_decay.init().penalty if config.weight_decay is not None else 0.0
 
-    def numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    def _numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
         # Both sides of the fraction are multiplied by the root of the second correction, as Burn does.
-        factors = self.factors(time + 1)
+        factors = self._factors_at(time + 1)
         betas = self.beta_1, self.rest_1, self.beta_2, self.rest_2
         return (2 + self.amsgrad, 0), (self._penalty, *betas, factors.scale, 1.0, factors.epsilon, 1.0, lr)

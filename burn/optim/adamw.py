@@ -8,7 +8,6 @@ from burn.grad_clipping import GradientClippingConfig
 from burn.optim._numbers import to_f32
 from burn.optim.adam import AdaptiveMomentum
 from burn.optim.module_optimizer import ModuleOptimizer
-from burn.tensor import Tensor
 
 
 class AdamWConfig(Config):
@@ -69,8 +68,8 @@ class AdamW(AdaptiveMomentum):
         self._weight_decay = to_f32(finite("AdamWConfig", "weight_decay", config.weight_decay))
         self._cautious = config.cautious_weight_decay
 
-    def numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        factors = self.factors(time + 1)
+    def _numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        factors = self._factors_at(time + 1)
         betas = self.beta_1, self.rest_1, self.beta_2, self.rest_2
         scales = 1.0 / factors.correction_1, 1.0 / factors.correction_2, self.epsilon, 1.0 - lr * self._weight_decay
         return (2 + self.amsgrad, int(self._cautious)), (0.0, *betas, *scales, lr)

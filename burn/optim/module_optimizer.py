@@ -86,9 +86,7 @@ class ModuleOptimizer:
         """
         instance("with_group", "group", group, ParamGroup, "use ParamGroup.from_path(...)")
         self._groups.append(_Group(group, _rule("with_group", optimizer), _clipping(grad_clipping)))
-        self._states = {
-            id: entry for id, entry in self._states.items() if not group.matches(ParamId(id), entry.path)
-        }
+        self._states = {id: entry for id, entry in self._states.items() if not group.matches(ParamId(id), entry.path)}
         return self
 
     def with_grad_clipping(self, grad_clipping: GradientClippingConfig | GradientClipping) -> ModuleOptimizer:
@@ -239,12 +237,12 @@ class ModuleOptimizer:
     def _state(self, entry: core.UpdateState) -> Any:
         """A state as its optimizer's `step` gives it."""
         rule = self._groups[entry.group].optimizer
-        return entry.state if entry.tensors is None else rule.pack(entry.time, entry.tensors)
+        return entry.state if entry.tensors is None else rule._pack(entry.time, entry.tensors)
 
     def _keep(self, entry: core.UpdateState, state: Any) -> None:
         """Puts what an optimizer's `step` gave into an entry."""
         rule = self._groups[entry.group].optimizer
-        parts = rule.unpack(state) if runs_at_once(rule) else None
+        parts = rule._unpack(state) if runs_at_once(rule) else None
         entry.state, entry.tensors = (state, None) if parts is None else (None, parts[1])
         entry.time = 0 if parts is None else parts[0]
 
@@ -335,7 +333,7 @@ class _Stepper(ModuleMapper):
         entry.slot, entry.path = slot, path
         if runs_at_once(rule) and not is_half(value):
             if entry.tensors is None:
-                entry.time, entry.tensors = rule.begin(value.inner())
+                entry.time, entry.tensors = rule._begin(value.inner())
             updates = self._updates_of(rule, lr, entry, value)
             if updates.takes(value, grad, entry):
                 optimizer._states[id.val()] = entry
@@ -354,7 +352,9 @@ class _Stepper(ModuleMapper):
         key = entry.group, lr, entry.time, value._slot, value._dtype
         updates = self._updates.get(key)
         if updates is None:
-            self._updates[key] = updates = core.Updates(rule.op, *rule.numbers(lr, entry.time), entry.time, entry.group)
+            self._updates[key] = updates = core.Updates(
+                rule.op, *rule._numbers(lr, entry.time), entry.time, entry.group
+            )
         if lr is self._lr:
             self._compiled.updates = updates
         return updates

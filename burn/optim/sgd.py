@@ -71,18 +71,18 @@ class Sgd(OnePass):
         self._decay = config.weight_decay.init() if config.weight_decay is not None else None
         self._momentum = config.momentum.init() if config.momentum is not None else None
 
-    def begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:
+    def _begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:
         return 0, () if self._momentum is None else (tensor.zeros_like(),)
 
-    def unpack(self, state: SgdState) -> tuple[int, tuple[Tensor, ...]] | None:
+    def _unpack(self, state: SgdState) -> tuple[int, tuple[Tensor, ...]] | None:
         if self._momentum is None:
             return 1, ()
         return None if state.momentum is None else (1, (state.momentum.velocity,))
 
-    def pack(self, time: int, tensors: tuple[Tensor, ...]) -> SgdState:
+    def _pack(self, time: int, tensors: tuple[Tensor, ...]) -> SgdState:
         return SgdState(MomentumState(*tensors) if tensors else None)
 
-    def numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    def _numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
         penalty = self._decay.penalty if self._decay is not None else 0.0
         rule = self._momentum
         if rule is None:
@@ -91,7 +91,7 @@ class Sgd(OnePass):
         rest = 1.0 - rule.dampening if time else 1.0
         return (1, int(rule.nesterov)), (penalty, rule.momentum, rest, lr)
 
-    def step_half(self, lr: float, tensor: Tensor, grad: Tensor, state: SgdState | None) -> tuple[Tensor, SgdState]:
+    def _step_half(self, lr: float, tensor: Tensor, grad: Tensor, state: SgdState | None) -> tuple[Tensor, SgdState]:
         """The step with separate operations."""
         momentum = state.momentum if state is not None else None
         if self._decay is not None:

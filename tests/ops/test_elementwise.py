@@ -233,7 +233,8 @@ def test_sgd_step(dtype, shape, states, nesterov, device):
     want_velocity = momentum * velocity.astype(F64) + rest * g
     step = (momentum * want_velocity + g if nesterov else want_velocity) if states else g
     tensors = [tensor(a, device) for a in (parameter, grad, velocity)]
-    have, after = ops.updated(ops.sgd_step, *tensors[:2], tensors[2 : 2 + states], (states, nesterov), (penalty, momentum, rest, lr))
+    floats = penalty, momentum, rest, lr
+    have, after = ops.updated(ops.sgd_step, *tensors[:2], tensors[2 : 2 + states], (states, nesterov), floats)
     assert_close(array(have), parameter - lr * step, slack=4)
     for result in after:
         assert_close(array(result), want_velocity, slack=4)
