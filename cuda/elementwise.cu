@@ -177,41 +177,73 @@ KERNEL(powf_scalar_bwd_strided, ELT_THREADS,
 }
 #endif
 
-// ---- one optimizer step of Adam and its kin in one pass; the outputs may be the inputs
-//     g = grad + wd p;  m' = b1 m + c1 g;  v' = b2 v + c2 g g;  p' = p decay - lr (m' km) / (sqrt(v' kv) + eps)
+// ---- steps of optimizers in one pass over each parameter and its state, up to UPDATED parameters a launch; the outputs may be
+//      the inputs. In and out begin with the value; in goes on with the gradient, both end with the states.
 OP(adam_step, REAL)
+OP(sgd_step, REAL)
 #if DTYPE == DT_F64 || DTYPE == DT_F32 || DTYPE == DT_FLEX32
-struct Adam { C wd, b1, c1, b2, c2, kv, eps, decay, step; }; // step: lr km
-INLINE void adam_one(const Adam &f, C &p, C g, C &m, C &v) {
-    g = m_fma(f.wd, p, g);
-    m = m_fma(f.b1, m, f.c1 * g);
-    v = m_fma(f.b2, v, f.c2 * g * g);
-    p = m_fma(-f.step, m / (m_sqrt(v * f.kv) + f.eps), p * f.decay);
-}
-KERNEL(adam_step, ELT_THREADS,
-       (T *param_out, T *moment_1_out, T *moment_2_out, const T *param, const T *grad, const T *moment_1, const T *moment_2,
-        i64 n, Adam floats)) {
+#define UPDATED 32
+struct Updated { T *out[4]; const T *in[5]; i64 n; };
+struct Updates { Updated each[UPDATED]; u32 first[UPDATED]; }; // first: block of each parameter
+template <class Rule> INLINE void update_one(const Updates &all, int count, int states, const Rule &rule) {
     typedef vec<T, 16 / sizeof(T)> word;
     const int N = 16 / sizeof(T);
-    i64 i = ((i64)blockIdx.x * ELT_THREADS + threadIdx.x) * N;
-    u64 low = (u64)param_out | (u64)moment_1_out | (u64)moment_2_out | (u64)param | (u64)grad | (u64)moment_1 | (u64)moment_2;
+    int at = 0;
+    while (at + 1 < count && all.first[at + 1] <= blockIdx.x) at++;
+    const Updated &u = all.each[at];
+    i64 i = ((i64)(blockIdx.x - all.first[at]) * ELT_THREADS + threadIdx.x) * N, n = u.n;
+    u64 low = (u64)u.in[1];
+    for (int s = 0; s <= states; s++) low |= (u64)u.out[s] | (u64)u.in[s ? s + 1 : 0];
     if (i + N <= n && (low & 15) == 0) {
-        word p = *(const word *)(param + i), g = *(const word *)(grad + i);
-        word m = *(const word *)(moment_1 + i), v = *(const word *)(moment_2 + i);
+        word p = *(const word *)(u.in[0] + i), g = *(const word *)(u.in[1] + i), w[3] = {};
 #pragma unroll
-        for (int k = 0; k < N; k++) adam_one(floats, p.v[k], g.v[k], m.v[k], v.v[k]);
-        *(word *)(param_out + i) = p;
-        *(word *)(moment_1_out + i) = m;
-        *(word *)(moment_2_out + i) = v;
+        for (int s = 0; s < 3; s++)
+            if (s < states) w[s] = *(const word *)(u.in[s + 2] + i);
+#pragma unroll
+        for (int k = 0; k < N; k++) rule(p.v[k], g.v[k], w[0].v[k], w[1].v[k], w[2].v[k]);
+        *(word *)(u.out[0] + i) = p;
+#pragma unroll
+        for (int s = 0; s < 3; s++)
+            if (s < states) *(word *)(u.out[s + 1] + i) = w[s];
         return;
     }
 #pragma unroll 1
     for (i64 end = i + N < n ? i + N : n; i < end; i++) {
-        C p = param[i], m = moment_1[i], v = moment_2[i];
-        adam_one(floats, p, grad[i], m, v);
-        param_out[i] = p;
-        moment_1_out[i] = m;
-        moment_2_out[i] = v;
+        C p = u.in[0][i], w[3] = {};
+        for (int s = 0; s < states; s++) w[s] = u.in[s + 2][i];
+        rule(p, u.in[1][i], w[0], w[1], w[2]);
+        u.out[0][i] = p;
+        for (int s = 0; s < states; s++) u.out[s + 1][i] = w[s];
     }
 }
+// g = grad + wd p;  m' = b1 m + c1 g;  v' = b2 v + c2 g g;  w' = max(w, v') where there is w, else v'
+// p' = p decay - step m' / (sqrt(w' kv) + eps), step: lr km; cautious: no decay where the signs of p and m' differ
+struct Adam {
+    C wd, b1, c1, b2, c2, kv, eps, decay, step;
+    int largest, cautious;
+    INLINE void operator()(C &p, C g, C &m, C &v, C &w) const {
+        g = m_fma(wd, p, g);
+        m = m_fma(b1, m, c1 * g);
+        v = m_fma(b2, v, c2 * g * g);
+        if (largest) w = v <= w || w != w ? w : v; // a NaN of either stays
+        C kept = cautious && (p >= 0) != (m >= 0) ? C(1) : decay;
+        p = m_fma(-step, m / (m_sqrt((largest ? w : v) * kv) + eps), p * kept);
+    }
+};
+KERNEL(adam_step, ELT_THREADS, (Updates all, int count, int states, Adam rule)) { update_one(all, count, states, rule); }
+
+// g = grad + wd p;  with a velocity u' = momentum u + rest g, and g = nesterov ? momentum u' + g : u';  p' = p - lr g
+struct Sgd {
+    C wd, momentum, rest, lr;
+    int velocity, nesterov;
+    INLINE void operator()(C &p, C g, C &u, C &, C &) const {
+        g = m_fma(wd, p, g);
+        if (velocity) {
+            u = m_fma(momentum, u, rest * g);
+            g = nesterov ? m_fma(momentum, u, g) : u;
+        }
+        p = m_fma(-lr, g, p);
+    }
+};
+KERNEL(sgd_step, ELT_THREADS, (Updates all, int count, int states, Sgd rule)) { update_one(all, count, states, rule); }
 #endif

@@ -14,6 +14,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_Is
 from cpython.buffer cimport PyObject_GetBuffer, PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.number cimport PyNumber_Index
 from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.dict cimport PyDict_GetItem
 from cpython.mem cimport PyMem_Malloc, PyMem_Calloc, PyMem_Realloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, strcmp
@@ -107,6 +108,8 @@ include "rule.pxi"
 include "tape.pxi"
 include "checkpoint.pxi"
 include "interop.pxi"
+include "walk.pxi"
+include "update.pxi"
 
 
 cdef extern from *:

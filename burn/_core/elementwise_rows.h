@@ -1,7 +1,7 @@
 /* The table of the family: one row an op and a dtype, made from the lists in the other headers. */
 #pragma once
 #include "elementwise_activation.h"
-#include "elementwise_adam.h"
+#include "elementwise_update.h"
 #include "elementwise_cast.h"
 #include "elementwise_float.h"
 #include "elementwise_int.h"
@@ -54,9 +54,8 @@ static const burn_row elt_rows[] = {
     ROWS_FLOAT(clamp, .25f)
     ROWS_FLOAT(powf_scalar, 2)
     ROWS_FLOAT(powf_scalar_bwd, 2)
-    {"adam_step", DT_F32, 0, 1.5f, k_adam_step},
-    {"adam_step", DT_FLEX32, 0, 1.5f, k_adam_step},
-    {"adam_step", DT_F64, 0, 3.f, k_adam_step},
+    ROWS_UPDATE(adam, 1.5f, 3.f)
+    ROWS_UPDATE(sgd, .6f, 1.2f)
     INT_TYPES(ROWS_INT)
     INT_TYPES(ROWS_COMPARE_INT)
     ROWS_COMPARE_OF(f32, DT_F32)

@@ -15,19 +15,13 @@
 
    Everything but log, sine and cosine is exact or correctly rounded: equal bits at every level, on every backend. */
 #pragma once
+#include "rounded.h"
 #include "runtime.h"
 #include "scalar.h"
 #include "vmath.h"
 
 #define WORDS 1024      /* made at once, in L1 */
 #define RANDOM_TASK 16  /* blocks of WORDS a task */
-
-/* a product that must not become part of a fused multiply-add */
-#if BURN_LEVEL >= 2
-#define ROUNDED(v) __asm__("" : "+x"(v))
-#else
-#define ROUNDED(v) __asm__("" : "+m"(v))
-#endif
 
 typedef uint64_t vul __attribute__((vector_size(8 * VD), may_alias));
 

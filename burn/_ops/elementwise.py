@@ -292,7 +292,8 @@ _clamp = define("clamp", "elementwise", kinds=NUMERIC, n_in=3, elementwise=True)
 _cast = define("cast", "elementwise", kinds=ANY, elementwise=True, attrs=("from_dtype",))
 _powf_scalar = define("powf_scalar", "elementwise", kinds=FLOAT, elementwise=True, attrs=("exponent",))
 _powf_scalar_bwd = define("powf_scalar_bwd", "elementwise", kinds=FLOAT, n_in=2, elementwise=True, cuts_graph=True)
-_adam_step = define("adam_step", "elementwise", kinds=FLOAT, n_in=4, n_out=3, elementwise=True, cuts_graph=True)
+adam_step = define("adam_step", "elementwise", kinds=FLOAT, n_in=4, n_out=3, cuts_graph=True)
+sgd_step = define("sgd_step", "elementwise", kinds=FLOAT, n_in=3, n_out=2, cuts_graph=True)
 
 _RULES.append(
     (_mask_where, ("mask_where(g, mask, zeros())", None, "mask_where(zeros(), mask, g)"), ("x", "mask", "value"))
@@ -395,22 +396,27 @@ def _large_power(x, exponent, argument):
     return power if not odd else mul(power, x) if exponent > 0 else div(power, x)
 
 
-def adam_step(param, grad, moment_1, moment_2, floats):
-    """One fused Adam step on plain tensors of one shape: the new parameter and moments.
+def updated(op, param, grad, states, ints, floats):
+    """One step of an optimizer on plain tensors of one shape: the new parameter and states; the old ones stay as they are.
 
-    floats are (weight_decay, beta_1, 1 - beta_1, beta_2, 1 - beta_2, scale_1, scale_2, epsilon, decay, lr): the update is
-    lr * moment_1 * scale_1 / (sqrt(moment_2 * scale_2) + epsilon), taken from param * decay.
+    adam_step has the states first moment, second moment and, at will, the largest second moment; ints are (number of
+    states, whether decay is cautious), floats (weight_decay, beta_1, 1 - beta_1, beta_2, 1 - beta_2, scale_1, scale_2,
+    epsilon, decay, lr): lr * moment_1 * scale_1 / (sqrt(moment_2 * scale_2) + epsilon) is taken from param * decay.
+    sgd_step has the velocity or no state; ints are (number of states, whether momentum is Nesterov's), floats
+    (weight_decay, share of the velocity, share of the gradient, lr).
     """
-    for name, t in (("grad", grad), ("moment_1", moment_1), ("moment_2", moment_2)):
-        check_same("adam_step", param, t, name)
-        if t._dims != param._dims:
-            raise ShapeError(f"[adam_step] '{name}' must have shape {list(param._dims)}, got {list(t._dims)}")
     if param._kind != FLOAT:
-        raise DTypeError(f"[adam_step] 'param' must be Float, got {param.dtype.name}")
-    out = core.empty(param._dims, param._dtype, param._slot, 0)
-    m, v = (core.empty(t._dims, t._dtype, t._slot, 0) for t in (moment_1, moment_2))
-    _adam_step.update((param, grad, moment_1, moment_2), (out, m, v), (), tuple(floats))
-    return out, m, v
+        raise DTypeError(f"[{op.name}] 'param' must be Float, got {param.dtype.name}")
+    for name, t in (("grad", grad), *(("state", state) for state in states)):
+        check_same(op.name, param, t, name)
+        if t._dims != param._dims:
+            raise ShapeError(f"[{op.name}] '{name}' must have shape {list(param._dims)}, got {list(t._dims)}")
+    state = core.UpdateState(param._slot, param.ndim, 0, None)
+    state.tensors = tuple(states)
+    updates = core.Updates(op, ints, floats)
+    out = updates.add(param, grad, state)
+    updates.run(True)
+    return out, state.tensors
 
 
 for _slot, _op in {

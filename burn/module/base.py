@@ -8,6 +8,7 @@ from types import FunctionType
 from burn._annotations import allows_none, own_annotations
 from burn._arguments import described, fits, instance, shown
 from burn._arguments import device as check_device
+from burn._core import core
 from burn.errors import AutodiffError, ModuleError
 from burn.tensor import Tensor
 
@@ -17,7 +18,7 @@ from .flag import Flag
 from .group import ParamGroup
 from .param import Param
 from .visitor import ModuleMapper, ModuleVisitor, PathTracking
-from .walk import check_places, collect_devices, map_value, path_of, transform, visit_value
+from .walk import check_places, collect_devices, path_of, transform
 
 
 class FrozenModuleError(ModuleError, AttributeError):
@@ -269,11 +270,7 @@ class Module(metaclass=_ModuleMeta):
         (2, 1)
         (1,)
         """
-        container, values = self._container_type, self.__dict__
-        for attribute, name, sequence in self._layout:
-            visitor.enter_module(name, container)
-            visit_value(values[attribute], visitor, sequence)
-            visitor.exit_module(name, container)
+        core.visit_fields(self.__dict__, self._layout, self._container_type, visitor)
 
     def map(self, mapper: ModuleMapper):
         """A module whose parameters and flags are what a mapper makes of them.
@@ -288,14 +285,7 @@ class Module(metaclass=_ModuleMeta):
         >>> LinearConfig(2, 1).init().map(Zero()).weight.val().tolist()
         [[0.0], [0.0]]
         """
-        container, values, changed = self._container_type, self.__dict__, {}
-        for attribute, name, sequence in self._layout:
-            old = values[attribute]
-            mapper.enter_module(name, container)
-            new = map_value(old, mapper, sequence)
-            mapper.exit_module(name, container)
-            if new is not old:
-                changed[attribute] = new
+        changed = core.map_fields(self.__dict__, self._layout, self._container_type, mapper)
         return self._with(changed) if changed else self
 
     def into_record(self):

@@ -1,56 +1,18 @@
-"""Walks over the parts of modules: one function a purpose, each told apart by the type of the value."""
+"""Walks over the parts of modules: one function a purpose, each told apart by the type of the value.
 
+Those of visitors and mappers are compiled (`burn/_core/walk.pxi`).
+"""
+
+from burn._core import core
 from burn.errors import ModuleError
 from burn.tensor import Tensor
 
 from .flag import Flag
 from .param import Param
 from .running import RunningState
+from .visitor import ModuleMapper, ModuleVisitor
 
-
-def visit_value(value, visitor, sequence: str | None = None) -> None:
-    """Shows one part to a visitor."""
-    kind = type(value)
-    if kind is Param:
-        getattr(visitor, _VISIT[value.kind])(value)
-    elif kind is list or kind is tuple:
-        container = sequence or ("Vec" if kind is list else "Tuple")
-        for index, item in enumerate(value):
-            visitor.enter_module(str(index), container)
-            visit_value(item, visitor)
-            visitor.exit_module(str(index), container)
-    elif kind is Flag:
-        visitor.visit_flag(value)
-    elif kind is RunningState:
-        visitor.visit_float(value.as_param())
-    elif kind is not Tensor and value is not None:
-        value.visit(visitor)
-
-
-def map_value(value, mapper, sequence: str | None = None):
-    """What a mapper makes of one part; the same object where nothing changed."""
-    kind = type(value)
-    if kind is Param:
-        return getattr(mapper, _MAP[value.kind])(value)
-    if kind is list or kind is tuple:
-        container = sequence or ("Vec" if kind is list else "Tuple")
-        items = []
-        for index, item in enumerate(value):
-            mapper.enter_module(str(index), container)
-            items.append(map_value(item, mapper))
-            mapper.exit_module(str(index), container)
-        return kind(items)
-    if kind is Flag:
-        return mapper.map_flag(value)
-    if kind is RunningState:
-        return value.mapped(mapper.map_float(value.as_param()))
-    if kind is Tensor or value is None:
-        return value
-    return value.map(mapper)
-
-
-_VISIT = {"float": "visit_float", "int": "visit_int", "bool": "visit_bool"}
-_MAP = {"float": "map_float", "int": "map_int", "bool": "map_bool"}
+core.set_parts(Param, Flag, RunningState, Tensor, ModuleVisitor, ModuleMapper)
 
 # What the methods of a module do to a plain tensor and to a flag in it.
 _TENSOR = {

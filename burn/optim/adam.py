@@ -9,9 +9,9 @@ from burn._ops.elementwise import adam_step
 from burn.config import F32, Config
 from burn.grad_clipping import GradientClippingConfig
 from burn.optim._numbers import not_negative, powi_f32, share, to_f32
-from burn.optim.base import Optimizer
 from burn.optim.decay import WeightDecayConfig
 from burn.optim.module_optimizer import ModuleOptimizer
+from burn.optim.one_pass import OnePass
 from burn.tensor import DType, Tensor
 
 
@@ -86,11 +86,14 @@ class Factors(NamedTuple):
     epsilon: float  # epsilon times the root of the second correction
 
 
-class AdaptiveMomentum:
-    """The two moments that Adam and AdamW share.
+class AdaptiveMomentum(OnePass):
+    """The two moments that Adam and AdamW share, and the largest second one with amsgrad.
 
-    m = beta_1 * m + (1 - beta_1) * g; v = beta_2 * v + (1 - beta_2) * g * g; both start at 0.
+    m = beta_1 * m + (1 - beta_1) * g; v = beta_2 * v + (1 - beta_2) * g * g; all start at 0.
     """
+
+    state_type = AdamState
+    op = adam_step
 
     def __init__(self, owner: str, beta_1: float, beta_2: float, epsilon: float, amsgrad: bool) -> None:
         self.beta_1 = to_f32(share(owner, "beta_1", beta_1))
@@ -101,7 +104,7 @@ class AdaptiveMomentum:
         self.amsgrad = amsgrad
         self._factors = Factors(0, 0.0, 0.0, 0.0, 0.0)
 
-    def factors(self, time: int) -> Factors:
+    def _factors_at(self, time: int) -> Factors:
         """Factors of step `time`; all parameters of a step share them."""
         factors = self._factors
         if factors.time != time:
@@ -112,36 +115,30 @@ class AdaptiveMomentum:
             self._factors = factors = Factors(time, correction_1, correction_2, scale, epsilon)
         return factors
 
-    def begin(self, tensor: Tensor, state: AdamState | None) -> AdaptiveMomentumState:
-        """The moments before a step."""
-        if state is not None:
-            return state.momentum
-        return AdaptiveMomentumState(0, tensor.zeros_like(), tensor.zeros_like())
+    def _begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:
+        return 0, tuple(tensor.zeros_like() for _ in range(2 + self.amsgrad))
 
-    def advance(self, grad: Tensor, old: AdaptiveMomentumState) -> AdaptiveMomentumState:
-        """The moments after a step, with separate operations."""
-        moment_1 = old.moment_1 * self.beta_1 + grad * self.rest_1
-        moment_2 = old.moment_2 * self.beta_2 + grad.square() * self.rest_2
-        largest = old.max_moment_2
+    def _unpack(self, state: AdamState) -> tuple[int, tuple[Tensor, ...]]:
+        moments = state.momentum
+        tensors = moments.moment_1, moments.moment_2
         if self.amsgrad:
-            largest = moment_2 if largest is None else largest.max_pair(moment_2)
-        return AdaptiveMomentumState(old.time + 1, moment_1, moment_2, largest)
+            largest = moments.max_moment_2
+            tensors = *tensors, moments.moment_2.zeros_like() if largest is None else largest
+        return moments.time, tensors
 
-    def fused(
-        self, tensor: Tensor, grad: Tensor, old: AdaptiveMomentumState, scales: tuple[float, ...], penalty: float = 0.0
-    ) -> tuple[Tensor, AdaptiveMomentumState]:
-        """Moments and parameter in one pass over memory, in place in the moments.
+    def _pack(self, time: int, tensors: tuple[Tensor, ...]) -> AdamState:
+        return AdamState(AdaptiveMomentumState(time, *tensors))
 
-        Args:
-            scales: factor of m, factor of v, epsilon, factor of the parameter, learning rate.
-            penalty: factor of the parameter in the gradient.
-        """
-        floats = (penalty, self.beta_1, self.rest_1, self.beta_2, self.rest_2, *scales)
-        tensor, moment_1, moment_2 = adam_step(tensor, grad, old.moment_1, old.moment_2, floats)
-        return tensor, AdaptiveMomentumState(old.time + 1, moment_1, moment_2)
+    def _step_half(self, lr: float, tensor: Tensor, grad: Tensor, state: AdamState | None) -> tuple[Tensor, AdamState]:
+        """The step computed in f32; its moments stay in f32."""
+        if state is not None:
+            time, tensors = self._unpack(state)
+            state = self._pack(time, tuple(moment.cast(DType.F32) for moment in tensors))
+        result, state = self.step(lr, tensor.cast(DType.F32), grad.cast(DType.F32), state)
+        return result.cast(tensor.dtype), state
 
 
-class Adam(Optimizer):
+class Adam(AdaptiveMomentum):
     """p = p - lr * (m / (1 - beta_1^t)) / (sqrt(v / (1 - beta_2^t)) + epsilon), at step t (Burn: `Adam`).
 
     Half-precision parameters have moments in f32.
@@ -152,50 +149,12 @@ class Adam(Optimizer):
     ([1], 1)
     """
 
-    state_type = AdamState
-
     def __init__(self, config: AdamConfig) -> None:
-        self._momentum = AdaptiveMomentum("AdamConfig", config.beta_1, config.beta_2, config.epsilon, config.amsgrad)
-        self._decay = config.weight_decay.init() if config.weight_decay is not None else None
+        super().__init__("AdamConfig", config.beta_1, config.beta_2, config.epsilon, config.amsgrad)
+        self._penalty = config.weight_decay.init().penalty if config.weight_decay is not None else 0.0
 
-    def step(self, lr: float, tensor: Tensor, grad: Tensor, state: AdamState | None) -> tuple[Tensor, AdamState]:
-        if is_half(tensor):
-            return step_in_f32(self, lr, tensor, grad, state)
-        rule = self._momentum
-        old = rule.begin(tensor, state)
-        factors = rule.factors(old.time + 1)
+    def _numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
         # Both sides of the fraction are multiplied by the root of the second correction, as Burn does.
-        scale, epsilon = factors.scale, factors.epsilon
-        if not rule.amsgrad:
-            penalty = self._decay.penalty if self._decay is not None else 0.0
-            tensor, new = rule.fused(tensor, grad, old, (scale, 1.0, epsilon, 1.0, lr), penalty)
-        else:
-            if self._decay is not None:
-                grad = self._decay.transform(grad, tensor)
-            new = rule.advance(grad, old)
-            tensor = tensor - (new.moment_1 * scale) / (new.max_moment_2.sqrt() + epsilon) * lr
-        return tensor, AdamState(new)
-
-
-def is_half(tensor: Tensor) -> bool:
-    """Whether a tensor has too few bits for moments: they would underflow."""
-    return tensor.dtype.size == 2
-
-
-def step_in_f32(
-    optimizer: Optimizer, lr: float, tensor: Tensor, grad: Tensor, state: AdamState | None
-) -> tuple[Tensor, AdamState]:
-    """One step of a half-precision parameter, computed in f32."""
-    if state is not None and is_half(state.momentum.moment_1):
-        moments = state.momentum
-        largest = moments.max_moment_2
-        state = AdamState(
-            AdaptiveMomentumState(
-                moments.time,
-                moments.moment_1.cast(DType.F32),
-                moments.moment_2.cast(DType.F32),
-                largest.cast(DType.F32) if largest is not None else None,
-            )
-        )
-    result, state = optimizer.step(lr, tensor.cast(DType.F32), grad.cast(DType.F32), state)
-    return result.cast(tensor.dtype), state
+        factors = self._factors_at(time + 1)
+        betas = self.beta_1, self.rest_1, self.beta_2, self.rest_2
+        return (2 + self.amsgrad, 0), (self._penalty, *betas, factors.scale, 1.0, factors.epsilon, 1.0, lr)

@@ -6,10 +6,8 @@ from burn._arguments import finite
 from burn.config import F32, Config
 from burn.grad_clipping import GradientClippingConfig
 from burn.optim._numbers import to_f32
-from burn.optim.adam import AdamState, AdaptiveMomentum, is_half, step_in_f32
-from burn.optim.base import Optimizer
+from burn.optim.adam import AdaptiveMomentum
 from burn.optim.module_optimizer import ModuleOptimizer
-from burn.tensor import Tensor
 
 
 class AdamWConfig(Config):
@@ -54,7 +52,7 @@ class AdamWConfig(Config):
         return ModuleOptimizer(self.build(), self.grad_clipping)
 
 
-class AdamW(Optimizer):
+class AdamW(AdaptiveMomentum):
     """p = p * (1 - lr * weight_decay) - lr * (m / (1 - beta_1^t)) / (sqrt(v / (1 - beta_2^t)) + epsilon), at step t.
 
     Half-precision parameters have moments in f32 (Burn: `AdamW`).
@@ -65,30 +63,13 @@ class AdamW(Optimizer):
     ([1], 1)
     """
 
-    state_type = AdamState
-
     def __init__(self, config: AdamWConfig) -> None:
-        self._momentum = AdaptiveMomentum("AdamWConfig", config.beta_1, config.beta_2, config.epsilon, config.amsgrad)
+        super().__init__("AdamWConfig", config.beta_1, config.beta_2, config.epsilon, config.amsgrad)
         self._weight_decay = to_f32(finite("AdamWConfig", "weight_decay", config.weight_decay))
         self._cautious = config.cautious_weight_decay
 
-    def step(self, lr: float, tensor: Tensor, grad: Tensor, state: AdamState | None) -> tuple[Tensor, AdamState]:
-        if is_half(tensor):
-            return step_in_f32(self, lr, tensor, grad, state)
-        rule = self._momentum
-        old = rule.begin(tensor, state)
-        factors = rule.factors(old.time + 1)
-        rate = lr * self._weight_decay
-        if not rule.amsgrad and not self._cautious:
-            scales = (1.0 / factors.correction_1, 1.0 / factors.correction_2, rule.epsilon, 1.0 - rate, lr)
-            tensor, new = rule.fused(tensor, grad, old, scales)
-            return tensor, AdamState(new)
-        new = rule.advance(grad, old)
-        second = new.max_moment_2 if rule.amsgrad else new.moment_2
-        update = (new.moment_1 / factors.correction_1) / ((second / factors.correction_2).sqrt() + rule.epsilon)
-        if rate and self._cautious:
-            differs = tensor.greater_equal(0.0).not_equal(new.moment_1.greater_equal(0.0))
-            tensor = tensor - (tensor * rate).mask_fill(differs, 0.0)
-        elif rate:
-            tensor = tensor * (1.0 - rate)
-        return tensor - update * lr, AdamState(new)
+    def _numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        factors = self._factors_at(time + 1)
+        betas = self.beta_1, self.rest_1, self.beta_2, self.rest_2
+        scales = 1.0 / factors.correction_1, 1.0 / factors.correction_2, self.epsilon, 1.0 - lr * self._weight_decay
+        return (2 + self.amsgrad, int(self._cautious)), (0.0, *betas, *scales, lr)

@@ -34,7 +34,7 @@ class GradientsParams:
     """
 
     def __init__(self) -> None:
-        self._grads: dict[ParamId, Tensor] = {}
+        self._grads: dict[int, Tensor] = {}  # by the number of the id
 
     @classmethod
     def from_grads(cls, grads: Gradients, module: Module) -> GradientsParams:
@@ -91,7 +91,7 @@ class GradientsParams:
         Args:
             id: its id.
         """
-        return self._grads.get(id)
+        return self._grads.get(instance("get", "id", id, ParamId).val())
 
     def remove(self, id: ParamId) -> Tensor | None:
         """Take the gradient of a parameter out; None if there is none.
@@ -99,7 +99,7 @@ class GradientsParams:
         Args:
             id: its id.
         """
-        return self._grads.pop(id, None)
+        return self._grads.pop(instance("remove", "id", id, ParamId).val(), None)
 
     def register(self, id: ParamId, tensor: Tensor) -> None:
         """Set the gradient of a parameter, replacing one that is there.
@@ -116,7 +116,7 @@ class GradientsParams:
             raise AutodiffError(
                 "[register] 'tensor' must be without autodiff, got an autodiff tensor; use tensor.inner()"
             )
-        self._grads[id] = tensor
+        self._grads[id.val()] = tensor
 
     def is_empty(self) -> bool:
         """Whether there is no gradient."""
@@ -165,15 +165,15 @@ class _Collector(ModuleVisitor):
             return
         grad = param.val().grad_remove(self._grads)
         if grad is not None:
-            self.result._grads[param.id] = grad
+            self.result._grads[param.id.val()] = grad
 
 
 class _Mover(ModuleVisitor):
-    def __init__(self, grads: dict[ParamId, Tensor], device: Device) -> None:
+    def __init__(self, grads: dict[int, Tensor], device: Device) -> None:
         self._grads = grads
         self._device = device
 
     def visit_float(self, param: Param) -> None:
-        grad = self._grads.get(param.id)
+        grad = self._grads.get(param.id.val())
         if grad is not None:
-            self._grads[param.id] = grad.to_device(self._device)
+            self._grads[param.id.val()] = grad.to_device(self._device)

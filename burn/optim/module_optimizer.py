@@ -15,6 +15,7 @@ from burn.grad_clipping import GradientClipping, GradientClippingConfig
 from burn.module import ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId, PathTracking
 from burn.optim.base import Optimizer
 from burn.optim.grads import GradientsParams, check_grads, check_module
+from burn.optim.one_pass import OnePass, is_half, runs_at_once
 from burn.optim.record import OptimizerRecord
 from burn.optim.state import MissingLeaf, flatten, map_tensors, unflatten
 from burn.store.pack import PackTensor, Scalar
@@ -30,16 +31,6 @@ class _Group(NamedTuple):
     group: ParamGroup
     optimizer: Optimizer
     clipping: GradientClipping | None
-
-
-class _Entry(NamedTuple):
-    """State of one parameter; `slot` is its device's in the core, `group` its place in the list of groups."""
-
-    state: Any
-    slot: int
-    rank: int
-    group: int
-    path: str | None
 
 
 class ModuleOptimizer:
@@ -73,7 +64,7 @@ class ModuleOptimizer:
         self, optimizer: Optimizer, grad_clipping: GradientClippingConfig | GradientClipping | None = None
     ) -> None:
         self._groups = [_Group(ParamGroup.all(), _rule("ModuleOptimizer", optimizer), _clipping(grad_clipping))]
-        self._states: dict[ParamId, _Entry] = {}
+        self._states: dict[int, core.UpdateState] = {}  # by the number of the id
 
     def with_group(
         self,
@@ -95,7 +86,7 @@ class ModuleOptimizer:
         """
         instance("with_group", "group", group, ParamGroup, "use ParamGroup.from_path(...)")
         self._groups.append(_Group(group, _rule("with_group", optimizer), _clipping(grad_clipping)))
-        self._states = {id: entry for id, entry in self._states.items() if not group.matches(id, entry.path)}
+        self._states = {id: entry for id, entry in self._states.items() if not group.matches(ParamId(id), entry.path)}
         return self
 
     def with_grad_clipping(self, grad_clipping: GradientClippingConfig | GradientClipping) -> ModuleOptimizer:
@@ -138,7 +129,12 @@ class ModuleOptimizer:
         if self.has_gradient_clipping():
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
-        module = module.map(_Stepper(self, lr, grads))
+        stepper = _Stepper(self, lr, module, grads)
+        try:
+            module = module.map(stepper)
+            stepper.run()
+        finally:
+            stepper.release()
         if count and count == len(grads):
             raise AutodiffError(
                 f"[step] 'grads' must be gradients of this module, got {count} of other parameters; make them with "
@@ -149,15 +145,15 @@ class ModuleOptimizer:
     def to_record(self) -> OptimizerRecord:
         """A snapshot of the states, sorted by parameter id."""
         record = OptimizerRecord()
-        for id in sorted(self._states, key=ParamId.val):
-            entry, prefix = self._states[id], str(id.val())
+        for id in sorted(self._states):
+            entry, prefix = self._states[id], str(id)
             record.scalars[f"{prefix}.{_RANK}"] = Scalar.UInt(entry.rank)
             if entry.path is not None:
                 record.paths[prefix] = entry.path
-            for name, leaf in flatten(entry.state, prefix):
+            for name, leaf in flatten(self._state(entry), prefix):
                 if isinstance(leaf, Tensor):
                     # A copy: the next step may change the moments in place.
-                    record.tensors.append(PackTensor.from_numpy(name, leaf.numpy().copy(), id.val()))
+                    record.tensors.append(PackTensor.from_numpy(name, leaf.numpy().copy(), id))
                 else:
                     record.scalars[name] = _scalar(leaf)
         return record
@@ -177,7 +173,7 @@ class ModuleOptimizer:
             RecordValidationError: if the record was written by another optimizer; the states are then unchanged.
         """
         instance("load_record", "record", record, OptimizerRecord, "read one with OptimizerRecord.load(path)")
-        leaves: dict[ParamId, dict[str, Any]] = {}
+        leaves: dict[int, dict[str, Any]] = {}
         for tensor in record.tensors:
             if tensor.param_id is None:
                 raise RecordValidationError(
@@ -186,13 +182,13 @@ class ModuleOptimizer:
                 )
             values = tensor.to_numpy()
             value = Tensor.from_data(values, Device.flex(), values.dtype)
-            leaves.setdefault(ParamId(tensor.param_id), {})[tensor.name] = value
+            leaves.setdefault(tensor.param_id, {})[tensor.name] = value
         for name, scalar in record.scalars.items():
             prefix = name.split(".", 1)[0]
             if not prefix.isdecimal():
                 raise RecordValidationError(f"[load_record] scalar '{name}' must start with the id of a parameter")
-            leaves.setdefault(ParamId(int(prefix)), {})[name] = scalar.value
-        self._states = {id: self._entry(id, values, record.paths.get(str(id.val()))) for id, values in leaves.items()}
+            leaves.setdefault(int(prefix), {})[name] = scalar.value
+        self._states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
         return self
 
     def into_bytes(self) -> bytes:
@@ -228,31 +224,45 @@ class ModuleOptimizer:
         # Moments are updated in place only where nobody else holds their memory: a second handle keeps it as it is.
         copied = copy.copy(self)
         copied._groups = list(self._groups)
-        copied._states = {
-            id: entry._replace(state=map_tensors(entry.state, Tensor.clone)) for id, entry in self._states.items()
-        }
+        copied._states = {id: entry.copy() for id, entry in self._states.items()}
+        for entry in copied._states.values():
+            copied._keep(entry, map_tensors(copied._state(entry), Tensor.clone))
         return copied
 
     def _group_of(self, id: ParamId, path: str | None) -> int:
         """Place of the group whose rule a parameter takes: that of its state, else the last one that matches."""
-        entry = self._states.get(id)
+        entry = self._states.get(id.val())
         return entry.group if entry is not None else last_match(self._groups, id, path)
 
-    def _entry(self, id: ParamId, leaves: dict[str, Any], path: str | None) -> _Entry:
-        prefix = str(id.val())
+    def _state(self, entry: core.UpdateState) -> Any:
+        """A state as its optimizer's `step` gives it."""
+        rule = self._groups[entry.group].optimizer
+        return entry.state if entry.tensors is None else rule._pack(entry.time, entry.tensors)
+
+    def _keep(self, entry: core.UpdateState, state: Any) -> None:
+        """Puts what an optimizer's `step` gave into an entry."""
+        rule = self._groups[entry.group].optimizer
+        parts = rule._unpack(state) if runs_at_once(rule) else None
+        entry.state, entry.tensors = (state, None) if parts is None else (None, parts[1])
+        entry.time = 0 if parts is None else parts[0]
+
+    def _entry(self, id: int, leaves: dict[str, Any], path: str | None) -> core.UpdateState:
+        prefix = str(id)
         rank = leaves.pop(f"{prefix}.{_RANK}", None)
         if rank is None:
             rank = next((leaf.ndim for leaf in leaves.values() if isinstance(leaf, Tensor)), 0)
-        group = last_match(self._groups, id, path)
+        group = last_match(self._groups, ParamId(id), path)
         optimizer = self._groups[group].optimizer
         try:
             state = unflatten(optimizer.state_type, prefix, leaves)
         except MissingLeaf as missing:
             raise RecordValidationError(
-                f"[load_record] the state of parameter {path or id} must fit {type(optimizer).__name__}, but has no "
+                f"[load_record] the state of parameter {path or ParamId(id)} must fit {type(optimizer).__name__}, but has no "
                 f"'{str(missing).removeprefix(prefix + '.')}'; load it into the optimizer that wrote it"
             ) from None
-        return _Entry(state, Device.flex()._slot, rank, group, path)
+        entry = core.UpdateState(Device.flex()._slot, rank, group, path)
+        self._keep(entry, state)
+        return entry
 
     def __repr__(self) -> str:
         rules = ", ".join(type(group.optimizer).__name__ for group in self._groups)
@@ -277,43 +287,95 @@ class _Clipper(PathTracking, ModuleVisitor):
             self._grads.register(param.id, clipping.clip_gradient(grad, path))
 
 
-class _Stepper(PathTracking, ModuleMapper):
-    """One step: maps each float parameter that has a gradient to its new value."""
+class _Stepper(ModuleMapper):
+    """One step: maps each float parameter that has a gradient to its new value.
 
-    def __init__(self, optimizer: ModuleOptimizer, lr: Any, grads: GradientsParams) -> None:
-        super().__init__()
+    The values are written by `run`; until then the optimizers with a kernel have changed nothing.
+    """
+
+    def __init__(self, optimizer: ModuleOptimizer, lr: Any, module: Module, grads: GradientsParams) -> None:
         self._optimizer = optimizer
-        self._states = optimizer._states
         self._lr = lr
-        self._grads = grads
+        self._module = module
+        self._paths: dict[ParamId, str] | None = None
+        self._updates: dict[tuple, core.Updates] = {}
+        # A compiled hook: most parameters are like the one before, and need nothing of what `_one` does.
+        self._compiled = core.Stepper(grads._grads, optimizer._states, self._one)
+        self.map_float = self._compiled.map_float
 
-    def map_float(self, param: Param) -> Param:
-        id = param.id
-        grad = self._grads.remove(id)
-        if grad is None:
-            return param
-        path = self.path()
-        group = self._optimizer._group_of(id, path)
-        optimizer = self._optimizer._groups[group].optimizer
-        lr = self._lr
+    def run(self) -> None:
+        """Computes what the new parameters hold."""
+        for updates in self._updates.values():
+            updates.run()
+
+    def release(self) -> None:
+        """Lets go of all tensors at once; the hook and this object hold each other."""
+        self._updates.clear()
+        del self.map_float, self._compiled
+
+    def _one(self, param: Param, grad: Tensor, entry: core.UpdateState | None) -> Param:
+        optimizer, id = self._optimizer, param.id
+        path = self._path(id)
+        group = optimizer._group_of(id, path)
+        rule, lr = optimizer._groups[group].optimizer, self._lr
         if not isinstance(lr, float):
             lr = lr.lr_from_param(id, path)
-        entry = self._states.get(id)
-        state = entry.state if entry is not None else None
         value = param.base()
-        tensor = value.inner()
         slot = grad._slot
-        if tensor._slot != slot:
-            tensor = tensor.to_device(grad.device)
-        if entry is not None and entry.slot != slot:
-            state = optimizer.to_device(state, grad.device)
-        tensor, state = optimizer.step(lr, tensor, grad, state)
-        if state is None:
-            self._states.pop(id, None)
+        if value._slot != slot:
+            value = core.cut(value.inner().to_device(grad.device), value._ctx)
+        if entry is not None:
+            entry = entry.copy()
+            if entry.slot != slot:
+                optimizer._keep(entry, rule.to_device(optimizer._state(entry), grad.device))
         else:
-            self._states[id] = _Entry(state, slot, tensor.ndim, group, path)
+            entry = core.UpdateState(slot, value.ndim, group, path)
+        entry.slot, entry.path = slot, path
+        if runs_at_once(rule) and not is_half(value):
+            if entry.tensors is None:
+                entry.time, entry.tensors = rule._begin(value.inner())
+            updates = self._updates_of(rule, lr, entry, value)
+            if updates.takes(value, grad, entry):
+                optimizer._states[id.val()] = entry
+                return core.with_value(param, updates.add(value, grad, entry))
+        state = None if entry.tensors is None and entry.state is None else optimizer._state(entry)
+        tensor, state = rule.step(lr, value.inner(), grad, state)
+        if state is None:
+            optimizer._states.pop(id.val(), None)
+        else:
+            optimizer._keep(entry, state)
+            optimizer._states[id.val()] = entry
         # The parameter's autodiff association comes back; with_value makes it a leaf again where it is trained.
         return param.with_value(core.cut(tensor, value._ctx) if value._ctx else tensor)
+
+    def _updates_of(self, rule: OnePass, lr: float, entry: core.UpdateState, value: Tensor) -> core.Updates:
+        key = entry.group, lr, entry.time, value._slot, value._dtype
+        updates = self._updates.get(key)
+        if updates is None:
+            self._updates[key] = updates = core.Updates(
+                rule.op, *rule._numbers(lr, entry.time), entry.time, entry.group
+            )
+        if lr is self._lr:
+            self._compiled.updates = updates
+        return updates
+
+    def _path(self, id: ParamId) -> str:
+        if self._paths is None:
+            paths = _Paths()
+            self._module.visit(paths)
+            self._paths = paths.found
+        return self._paths[id]
+
+
+class _Paths(PathTracking, ModuleVisitor):
+    """The paths of the float parameters of a module."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[ParamId, str] = {}
+
+    def visit_float(self, param: Param) -> None:
+        self.found[param.id] = self.path()
 
 
 def last_match(groups: list, id: ParamId, path: str | None) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from burn._ops.elementwise import sgd_step
 from burn.config import Config
 from burn.grad_clipping import GradientClippingConfig
-from burn.optim.base import Optimizer
 from burn.optim.decay import WeightDecayConfig
 from burn.optim.module_optimizer import ModuleOptimizer
 from burn.optim.momentum import MomentumConfig, MomentumState
+from burn.optim.one_pass import OnePass
 from burn.tensor import Tensor
 
 
@@ -54,7 +55,7 @@ class SgdState:
     momentum: MomentumState | None = None
 
 
-class Sgd(Optimizer):
+class Sgd(OnePass):
     """p = p - lr * g, with g after weight decay and momentum (Burn: `Sgd`).
 
     >>> rule = SgdConfig().build()
@@ -64,12 +65,34 @@ class Sgd(Optimizer):
     """
 
     state_type = SgdState
+    op = sgd_step
 
     def __init__(self, config: SgdConfig) -> None:
         self._decay = config.weight_decay.init() if config.weight_decay is not None else None
         self._momentum = config.momentum.init() if config.momentum is not None else None
 
-    def step(self, lr: float, tensor: Tensor, grad: Tensor, state: SgdState | None) -> tuple[Tensor, SgdState]:
+    def _begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:
+        return 0, () if self._momentum is None else (tensor.zeros_like(),)
+
+    def _unpack(self, state: SgdState) -> tuple[int, tuple[Tensor, ...]] | None:
+        if self._momentum is None:
+            return 1, ()
+        return None if state.momentum is None else (1, (state.momentum.velocity,))
+
+    def _pack(self, time: int, tensors: tuple[Tensor, ...]) -> SgdState:
+        return SgdState(MomentumState(*tensors) if tensors else None)
+
+    def _numbers(self, lr: float, time: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        penalty = self._decay.penalty if self._decay is not None else 0.0
+        rule = self._momentum
+        if rule is None:
+            return (0, 0), (penalty, 0.0, 0.0, lr)
+        # The first velocity is the gradient, all of it.
+        rest = 1.0 - rule.dampening if time else 1.0
+        return (1, int(rule.nesterov)), (penalty, rule.momentum, rest, lr)
+
+    def _step_half(self, lr: float, tensor: Tensor, grad: Tensor, state: SgdState | None) -> tuple[Tensor, SgdState]:
+        """The step with separate operations."""
         momentum = state.momentum if state is not None else None
         if self._decay is not None:
             grad = self._decay.transform(grad, tensor)

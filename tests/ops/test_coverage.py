@@ -36,6 +36,7 @@ def test_every_op_record_has_a_case():
         "normal",
         "bernoulli",
         "adam_step",
+        "sgd_step",
         "scatter_step",
         "sort_values",
         "cast",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from burn._core import core
 from burn._ops import elementwise as ops
 from burn.tensor import Tensor
 from tests.cases import BF16, BOOL, F16, F32, F64, SPECIAL
@@ -198,20 +199,74 @@ def test_mask_is_any_bool(device):
 
 @pytest.mark.parametrize("dtype", [F64, F32], ids=str)
 @pytest.mark.parametrize("shape", [(1,), (3, 5), (4099,)], ids=str)
-def test_adam_step(dtype, shape, device):
-    """The fused optimizer step against its formula; the gradient stays as it was."""
+@pytest.mark.parametrize(("states", "cautious"), [(2, 0), (2, 1), (3, 0), (3, 1)])
+def test_adam_step(dtype, shape, states, cautious, device):
+    """The fused optimizer step against its formula; gradient and states stay as they were."""
     rng = np.random.default_rng(0)
     parameter, grad, m = (rng.normal(size=shape).astype(dtype) for _ in range(3))
-    v = rng.uniform(0, 1, shape).astype(dtype)
+    v, largest = (rng.uniform(0, 1, shape).astype(dtype) for _ in range(2))
     decay_rate, b1, b2, scale_m, scale_v, epsilon, decay, lr = 0.01, 0.9, 0.999, 1.7, 3.1, 1e-3, 0.98, 0.05
     g = grad.astype(F64) + decay_rate * parameter
     want_m, want_v = b1 * m.astype(F64) + (1 - b1) * g, b2 * v.astype(F64) + (1 - b2) * g * g
-    want = parameter * decay - lr * want_m * scale_m / (np.sqrt(want_v * scale_v) + epsilon)
+    want_largest = np.maximum(want_v, largest)
+    second = want_largest if states == 3 else want_v
+    kept = np.where(cautious and (parameter >= 0) != (want_m >= 0), 1.0, decay)
+    want = parameter * kept - lr * want_m * scale_m / (np.sqrt(second * scale_v) + epsilon)
     floats = (decay_rate, b1, 1 - b1, b2, 1 - b2, scale_m, scale_v, epsilon, decay, lr)
-    tensors = [tensor(a, device) for a in (parameter, grad, m, v)]
-    for have, expected in zip(ops.adam_step(*tensors, floats), (want, want_m, want_v), strict=True):
-        assert_close(array(have), expected, slack=4)
-    np.testing.assert_array_equal(array(tensors[1]), grad)
+    old = parameter, grad, m, v, largest
+    tensors = [tensor(a, device) for a in old[: 2 + states]]
+    have, after = ops.updated(ops.adam_step, *tensors[:2], tensors[2:], (states, cautious), floats)
+    for result, expected in zip((have, *after), (want, want_m, want_v, want_largest)):
+        assert_close(array(result), expected, slack=4)
+    for kept, values in zip(tensors, old):
+        np.testing.assert_array_equal(array(kept), values)
+
+
+@pytest.mark.parametrize("dtype", [F64, F32], ids=str)
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (4099,)], ids=str)
+@pytest.mark.parametrize(("states", "nesterov"), [(0, 0), (1, 0), (1, 1)])
+def test_sgd_step(dtype, shape, states, nesterov, device):
+    rng = np.random.default_rng(0)
+    parameter, grad, velocity = (rng.normal(size=shape).astype(dtype) for _ in range(3))
+    penalty, momentum, rest, lr = 0.01, 0.9, 0.7, 0.05
+    g = grad.astype(F64) + penalty * parameter
+    want_velocity = momentum * velocity.astype(F64) + rest * g
+    step = (momentum * want_velocity + g if nesterov else want_velocity) if states else g
+    tensors = [tensor(a, device) for a in (parameter, grad, velocity)]
+    floats = penalty, momentum, rest, lr
+    have, after = ops.updated(ops.sgd_step, *tensors[:2], tensors[2 : 2 + states], (states, nesterov), floats)
+    assert_close(array(have), parameter - lr * step, slack=4)
+    for result in after:
+        assert_close(array(result), want_velocity, slack=4)
+
+
+def test_a_nan_of_the_second_moment_stays(device):
+    """Of the largest second moment too, wherever it comes from."""
+    one, nan = np.ones(3, F32), np.array([np.nan, 1, 1], F32)
+    floats = (0.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1.0, 1e-5, 1.0, 0.1)
+    for grad, largest in ((nan, one), (one, nan)):
+        tensors = [tensor(a, device) for a in (one, grad, one, one, largest)]
+        have, after = ops.updated(ops.adam_step, *tensors[:2], tensors[2:], (3, 0), floats)
+        assert np.isnan(array(have)).tolist() == np.isnan(array(after[2])).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("sizes", [[0, 1, 1000, 7, 0, 64, 3], [5000, 100_003, 1, 70_000], [100] * 300])
+def test_steps_of_many_parameters(sizes, device):
+    """One call for all of them gives what a call for each gives."""
+    rng, floats = np.random.default_rng(1), (0.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1.0, 1e-5, 0.99, 0.1)
+    updates, wanted, made = core.Updates(ops.adam_step, (2, 0), floats), [], []
+    for size in sizes:
+        value, grad, m, v = (tensor(rng.uniform(0.1, 1, size).astype(F32), device) for _ in range(4))
+        wanted.append(ops.updated(ops.adam_step, value, grad, (m, v), (2, 0), floats))
+        state = core.UpdateState(value._slot, 1, 0, None)
+        state.tensors = (m, v)
+        assert updates.takes(value, grad, state)
+        made.append((updates.add(value, grad, state), state))
+    updates.run()
+    for (have, state), (value, tensors) in zip(made, wanted):
+        for result, expected in zip((have, *state.tensors), (value, *tensors)):
+            np.testing.assert_array_equal(array(result), array(expected))
+        assert state.time == 1
 
 
 def test_large_results(flex):

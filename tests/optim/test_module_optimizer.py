@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor, nn
+from burn._core import core
 from burn.errors import ArgumentError, ArgumentTypeError, AutodiffError, RecordIoError, RecordValidationError
 from burn.grad_clipping import GradientClippingConfig, NonFiniteGradientError
 from burn.lr_scheduler import ConstantLr, ModuleLearningRate, ModuleLrScheduler
@@ -428,3 +429,85 @@ def test_numbers_of_numpy_are_learning_rates():
     model = Net()
     wanted = SgdConfig().init().step(0.5, model, make_grads(model, 0))
     assert_same(SgdConfig().init().step(np.float32(0.5), model, make_grads(model, 0)), wanted)
+
+
+def gradients_of(model):
+    """A gradient for each parameter, which the caller holds too."""
+    rng = np.random.default_rng(3)
+    params = model.fc1.weight, model.fc1.bias, model.fc2.weight, model.fc2.bias
+    return {
+        param.id: Tensor.from_data(rng.normal(size=param.shape).astype(np.float32), DEVICE.inner()) for param in params
+    }
+
+
+def registered(gradients):
+    grads = GradientsParams()
+    for id, gradient in gradients.items():
+        grads.register(id, gradient)
+    return grads
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_gradients_that_are_held_stay(config):
+    model, optimizer = Net(), config.init()
+    for _ in range(3):
+        gradients = gradients_of(model)
+        before = [gradient.numpy().copy() for gradient in gradients.values()]
+        views = [gradient.reshape([-1]) for gradient in gradients.values()]
+        model = optimizer.step(0.1, model, registered(gradients))
+        for view, gradient, values in zip(views, gradients.values(), before):
+            np.testing.assert_array_equal(gradient.numpy(), values)
+            np.testing.assert_array_equal(view.numpy(), values.ravel())
+
+
+def test_a_step_allocates_nothing_where_the_gradients_are_its_own():
+    """The moments change in place and the new values lie where the gradients were."""
+    model, optimizer = Net(), AdamConfig().init()
+    model = train(model, optimizer, range(2))
+    grads = registered(gradients_of(model))
+    blocks = core.memory_usage()["live_blocks"]
+    after = optimizer.step(0.1, model, grads)
+    assert core.memory_usage()["live_blocks"] == blocks
+    assert all(np.isfinite(value).all() for value in values(after))
+
+
+def test_results_do_not_depend_on_whose_the_gradients_are():
+    model = Net()
+    held, own = AdamConfig().init(), AdamConfig().init()
+    first, second = model, model
+    for _ in range(3):
+        gradients = gradients_of(model)
+        first = held.step(0.1, first, registered(gradients))
+        second = own.step(0.1, second, registered(gradients_of(model)))
+    assert_same(first, second)
+
+
+def test_a_step_of_ones_own_is_called():
+    """A class that derives from one of ours and overrides its step is asked for each parameter."""
+
+    class Halved(type(AdamConfig().build())):
+        def step(self, lr, tensor, grad, state):
+            return super().step(lr / 2, tensor, grad, state)
+
+    model = Net()
+    ours, plain = ModuleOptimizer(Halved(AdamConfig())), AdamConfig().init()
+    for step in range(2):
+        wanted = plain.step(0.05, model, make_grads(model, step))
+        assert_same(ours.step(0.1, model, make_grads(model, step)), wanted)
+        model = wanted
+
+
+def test_parameters_of_different_ages_and_dtypes_in_one_step():
+    model, optimizer = Net(), AdamConfig().init()
+    late = gradients_of(model)
+    early = dict(list(late.items())[:2])
+    wide = model.fc2.bias.with_value(model.fc2.bias.val().inner().cast("f64").autodiff())
+    model = model.replace(fc2=model.fc2.replace(bias=wide))
+    late[wide.id] = late[wide.id].cast("f64")
+    first = optimizer.step(0.1, model, registered(early))
+    second = optimizer.step(0.1, first, registered(late))
+    times = optimizer.to_record().scalars
+    assert [times[f"{id.val()}.momentum.time"].value for id in late] == [2, 2, 1, 1]
+    assert second.fc2.bias.val().dtype.name == "f64"
+    expected = wide.val().numpy() - 0.1 * np.sign(late[wide.id].numpy()) / (1 + 1e-5 / np.abs(late[wide.id].numpy()))
+    np.testing.assert_allclose(second.fc2.bias.val().numpy(), expected, rtol=1e-5)

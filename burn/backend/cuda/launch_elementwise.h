@@ -249,19 +249,50 @@ static int elt_cast(const burn_buf *out, const burn_buf *in, burn_args *a) {
     return elt_run(&c, row_of(a));
 }
 
-static int elt_adam_step(const burn_buf *out, const burn_buf *in, burn_args *a) {
+/* Twins of Updated and Updates in cuda/elementwise.cu. */
+#define ELT_UPDATED 32
+typedef struct { void *out[4]; const void *in[5]; int64_t n; } elt_updated;
+typedef struct { elt_updated each[ELT_UPDATED]; uint32_t first[ELT_UPDATED]; } elt_updates;
+
+/* Optimizer steps of any number of parameters; rule holds the numbers of the step, its choices last, in the kernel's type. */
+static int elt_update(const burn_buf *out, const burn_buf *in, burn_args *a, void *rule) {
     cuda_row *r = row_of(a);
-    enum { WD, B1, C1, B2, C2, KM, KV, EPS, DECAY, LR };
-    const double *f = a->f, wide[9] = {f[WD], f[B1], f[C1], f[B2], f[C2], f[KV], f[EPS], f[DECAY], f[LR] * f[KM]};
-    float single[9];
-    int64_t n = out->size, block = ELT_THREADS * (16 / DT_SIZE[in->dtype]);
-    void *p[7] = {out[0].p, out[1].p, out[2].p, in[0].p, in[1].p, in[2].p, in[3].p};
-    void *params[9] = {p, p + 1, p + 2, p + 3, p + 4, p + 5, p + 6, &n, in->dtype == DT_F64 ? (void *)wide : (void *)single};
-    if (n == 0) return BURN_OK;
-    for (int k = 0; k < 9; k++) single[k] = (float)wide[k];
     CUfunction fn = kernel_of(r, 0, "");
     if (!fn) return BURN_ERR_RAISED;
-    return launch(r, fn, (unsigned)((n + block - 1) / block), 1, ELT_THREADS, 0, params);
+    elt_updates all;
+    int states = (int)a->i[0], count = a->n_out / (1 + states), used = 0;
+    int64_t block = ELT_THREADS * (16 / DT_SIZE[in->dtype]), blocks = 0;
+    for (int k = 0; k < count; k++, in += 2 + states, out += 1 + states) {
+        if (out->size) {
+            elt_updated *u = &all.each[used];
+            for (int j = 0; j <= states; j++) u->out[j] = out[j].p;
+            for (int j = 0; j < 2 + states; j++) u->in[j] = in[j].p;
+            u->n = out->size;
+            all.first[used++] = (uint32_t)blocks;
+            blocks += (out->size + block - 1) / block;
+        }
+        if (used == 0 || (k + 1 < count && used < ELT_UPDATED && blocks < 1 << 30)) continue;
+        void *params[4] = {&all, &used, &states, rule};
+        int rc = launch(r, fn, (unsigned)blocks, 1, ELT_THREADS, 0, params);
+        if (rc != BURN_OK) return rc;
+        used = 0;
+        blocks = 0;
+    }
+    return BURN_OK;
+}
+static int elt_adam_step(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    enum { WD, B1, C1, B2, C2, KM, KV, EPS, DECAY, LR };
+    const double *f = a->f, n[9] = {f[WD], f[B1], f[C1], f[B2], f[C2], f[KV], f[EPS], f[DECAY], f[LR] * f[KM]};
+    struct { double n[9]; int choice[2]; } wide = {.choice = {a->i[0] == 3, (int)a->i[1]}};
+    struct { float n[9]; int choice[2]; } single = {.choice = {a->i[0] == 3, (int)a->i[1]}};
+    for (int k = 0; k < 9; k++) wide.n[k] = n[k], single.n[k] = (float)n[k];
+    return elt_update(out, in, a, in->dtype == DT_F64 ? (void *)&wide : (void *)&single);
+}
+static int elt_sgd_step(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    struct { double n[4]; int choice[2]; } wide = {.choice = {a->i[0] != 0, (int)a->i[1]}};
+    struct { float n[4]; int choice[2]; } single = {.choice = {a->i[0] != 0, (int)a->i[1]}};
+    for (int k = 0; k < 4; k++) wide.n[k] = a->f[k], single.n[k] = (float)a->f[k];
+    return elt_update(out, in, a, in->dtype == DT_F64 ? (void *)&wide : (void *)&single);
 }
 
 static const cuda_launcher elementwise_launchers[] = {
@@ -287,6 +318,7 @@ static const cuda_launcher elementwise_launchers[] = {
     {"mask_where", elt_mask_where, ROW_STRIDED | ROW_HOST},
     {"cast", elt_cast, ROW_STRIDED | ROW_HOST},
     {"adam_step", elt_adam_step, 0},
+    {"sgd_step", elt_sgd_step, 0},
     {NULL, elt_any, ROW_STRIDED | ROW_HOST},
     {0},
 };

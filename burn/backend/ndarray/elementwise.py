@@ -263,11 +263,26 @@ pointwise("powf_scalar", power)
 @kernel("adam_step")
 def adam_step(outs, ins, ints, floats):
     """One step of Adam or AdamW: new parameter and moments, epsilon outside the root and after the bias correction."""
-    parameter, grad, m, v = map(wide, ins)
+    parameter, grad, m, v = map(wide, ins[:4])
     weight_decay, b1, c1, b2, c2, scale_m, scale_v, epsilon, decay, lr = floats
     grad = grad + weight_decay * parameter
     m = b1 * m + c1 * grad
     v = b2 * v + c2 * grad * grad
-    parameter = parameter * decay - lr * (m * scale_m) / (np.sqrt(v * scale_v) + epsilon)
-    for out, value in zip(outs, (parameter, m, v), strict=True):
+    second = np.maximum(v, wide(ins[4])) if ints[0] == 3 else v
+    kept = np.where((parameter >= 0) == (m >= 0), decay, 1.0) if ints[1] else decay
+    parameter = parameter * kept - lr * (m * scale_m) / (np.sqrt(second * scale_v) + epsilon)
+    for out, value in zip(outs, (parameter, m, v, second), strict=False):
         out[...] = value
+
+
+@kernel("sgd_step")
+def sgd_step(outs, ins, ints, floats):
+    """One step of SGD: new parameter and, where there is one, velocity."""
+    parameter, grad = map(wide, ins[:2])
+    weight_decay, momentum, rest, lr = floats
+    grad = grad + weight_decay * parameter
+    if ints[0]:
+        velocity = momentum * wide(ins[2]) + rest * grad
+        grad = momentum * velocity + grad if ints[1] else velocity
+        outs[1][...] = velocity
+    outs[0][...] = parameter - lr * grad

@@ -1,0 +1,238 @@
+# Steps of optimizers. The parameters of a step are collected while the module is walked over and updated together: one kernel
+# call for all that share an op, a device, a dtype and the numbers of the step. States are changed in place where nobody else
+# holds their memory; the new value goes into the gradient's memory where the step was the gradient's last holder.
+
+@cython.final
+cdef class UpdateState:
+    """The state of one parameter in an optimizer: of one that updates by a kernel its age and tensors, else an object."""
+    cdef public object state        # what the optimizer's step returned; None where tensors are the state
+    cdef public tuple tensors
+    cdef public int64_t time        # steps so far
+    cdef public int slot            # of its device
+    cdef public int rank
+    cdef public int group           # place in the optimizer's list of groups
+    cdef public object path
+
+    def __init__(self, int slot, int rank, int group, path):
+        self.slot = slot
+        self.rank = rank
+        self.group = group
+        self.path = path
+
+    def copy(self):
+        """Another state of the same values."""
+        cdef UpdateState made = UpdateState(self.slot, self.rank, self.group, self.path)
+        made.state = self.state
+        made.tensors = self.tensors
+        made.time = self.time
+        return made
+
+
+@cython.final
+cdef class Updates:
+    """Steps that are run together: parameters of one dtype on one device, all of one age."""
+    cdef Op op
+    cdef tuple ints
+    cdef tuple floats
+    cdef list values
+    cdef list grads
+    cdef list states
+    cdef list results
+    cdef int64_t time
+    cdef int group
+
+    def __init__(self, Op op, tuple ints, tuple floats, int64_t time=0, int group=0):
+        self.op = op
+        self.ints = ints
+        self.floats = floats
+        self.time = time
+        self.group = group
+        self.values = []
+        self.grads = []
+        self.states = []
+        self.results = []
+
+    def takes(self, TensorBase value, TensorBase grad, UpdateState state):
+        """Whether gradient and state fit the value; an op's own check says why where they do not."""
+        return updates_take(self, value, grad, state)
+
+    def add(self, TensorBase value, TensorBase grad, UpdateState state):
+        """Adds a parameter and returns its value after the step, which is written by run."""
+        return updates_add(self, value, grad, state, False)
+
+    def run(self, bint keep=False):
+        """Updates all parameters and states; keep leaves the tensors of the states as they are and puts others in their place."""
+        updates_run(self, keep)
+
+
+cdef inline bint fits_value(TensorBase t, TensorBase value) noexcept:
+    return t.dev == value.dev and t.dtype == value.dtype and same_dims(t, value)
+
+
+cdef bint updates_take(Updates u, TensorBase value, TensorBase grad, UpdateState state) except -1:
+    if not fits_value(grad, value) or (u.values and not (
+            (<TensorBase>u.values[0]).dev == value.dev and (<TensorBase>u.values[0]).dtype == value.dtype)):
+        return False
+    for t in state.tensors:
+        if not fits_value(<TensorBase>t, value):
+            return False
+    return True
+
+
+cdef TensorBase updates_add(Updates u, TensorBase value, TensorBase grad, UpdateState state, bint last):
+    """last: nobody but the caller holds the gradient's tensor."""
+    cdef TensorBase out
+    if (last and grad.contig and grad.offset == 0 and BURN_REFCNT(<void *>grad.st) == 1 and not grad.st.flags
+            and grad.st.nbytes == <size_t>grad.size * DT_SIZE[grad.dtype]):
+        out = tensor_alias(grad, value.ctx)
+    else:
+        out = tensor_empty(value.dims, value.ndim, value.dtype, value.dev, value.ctx)
+    u.values.append(value if value.contig else make_contiguous(value))
+    u.grads.append(grad if grad.contig else make_contiguous(grad))
+    u.states.append(state)
+    u.results.append(out)
+    return out
+
+
+cdef int updates_run(Updates u, bint keep) except -1:
+    cdef Py_ssize_t n = len(u.values), k
+    cdef int j, n_states = u.ints[0]
+    cdef TensorBase value, t
+    cdef UpdateState state
+    cdef list after = []        # tensors of the states after the step, a tuple each
+    cdef list made
+    if n == 0:
+        return 0
+    for k in range(n):
+        state = <UpdateState>u.states[k]
+        made = []
+        for j in range(n_states):
+            t = <TensorBase>state.tensors[j]
+            if keep or not (t.contig and t.offset == 0 and BURN_REFCNT(<void *>t.st) == 1 and not t.st.flags):
+                t = tensor_empty(t.dims, t.ndim, t.dtype, t.dev, CTX_PLAIN)
+            made.append(t)
+        after.append(tuple(made))
+    value = <TensorBase>u.values[0]
+    if find_row(u.op, value.dev, value.dtype) == NULL:
+        for k in range(n):
+            state = <UpdateState>u.states[k]
+            run_op(u.op, (u.values[k], u.grads[k], *state.tensors), (u.results[k], *after[k]), u.ints, u.floats)
+    else:
+        updates_kernel(u, n, n_states, after)
+    for k in range(n):
+        state = <UpdateState>u.states[k]
+        state.tensors = <tuple>after[k]
+        state.time += 1
+    return 0
+
+
+cdef int updates_kernel(Updates u, Py_ssize_t n, int n_states, list after) except -1:
+    """One call for all parameters: inputs value, gradient, states of each, outputs value, states of each."""
+    cdef int per_in = 2 + n_states, per_out = 1 + n_states, j, rc
+    cdef Py_ssize_t k
+    cdef double total = 0.0
+    cdef int64_t iv[MAX_ATTRS]
+    cdef double fv[MAX_ATTRS]
+    cdef burn_args args
+    cdef burn_buf *bufs = <burn_buf *>PyMem_Malloc(n * (per_in + per_out) * sizeof(burn_buf))
+    cdef burn_buf *bi = bufs
+    cdef burn_buf *bo
+    cdef TensorBase t
+    cdef UpdateState state
+    cdef list keep = []
+    cdef TensorBase first = <TensorBase>u.values[0]
+    cdef const burn_row *row = find_row(u.op, first.dev, first.dtype)
+    if bufs == NULL:
+        raise MemoryError()
+    bo = bufs + n * per_in
+    try:
+        for k in range(n):
+            state = <UpdateState>u.states[k]
+            for j in range(per_in):
+                t = <TensorBase>(u.values[k] if j == 0 else u.grads[k] if j == 1 else state.tensors[j - 2])
+                if t.st.flags & ST_HOST:
+                    settle(t.st)
+                if not t.contig:
+                    t = make_contiguous(t)
+                    keep.append(t)
+                fill_buf(&bi[k * per_in + j], t)
+            for j in range(per_out):
+                fill_buf(&bo[k * per_out + j], <TensorBase>(u.results[k] if j == 0 else (<tuple>after[k])[j - 1]))
+            total += row.cost * first.size if k == 0 else row.cost * (<TensorBase>u.values[k]).size
+        for j in range(<int>len(u.ints)):
+            iv[j] = u.ints[j]
+        for j in range(<int>len(u.floats)):
+            fv[j] = u.floats[j]
+        args.i = iv
+        args.f = fv
+        args.n_in = n * per_in
+        args.n_out = n * per_out
+        args.row = row
+        if tracer is not None:
+            trace(u.op, row, bo, bi, &args)
+        if total > GIL_NS:
+            with nogil:
+                rc = row.fn(bo, bi, &args)
+        else:
+            rc = row.fn(bo, bi, &args)
+    finally:
+        PyMem_Free(bufs)
+    if rc != BURN_OK:
+        raise_kernel_error(u.op, rc, args.err[0], args.err[1], args.err[2], None)
+    return 0
+
+
+@cython.final
+cdef class Stepper:
+    """What a step does with one Float parameter: parameters that are like the one before are added at once, the others
+    are left to ``slow(param, gradient, state)``, which returns the parameter after the step."""
+    cdef dict grads             # by the number of the id
+    cdef dict states
+    cdef object slow
+    cdef public Updates updates
+
+    def __init__(self, dict grads, dict states, slow):
+        self.grads = grads
+        self.states = states
+        self.slow = slow
+
+    def map_float(self, param):
+        """The parameter after the step; itself where it has no gradient."""
+        key = param.id._value
+        cdef PyObject *found = PyDict_GetItem(self.grads, key)
+        if found == NULL:
+            return param
+        cdef TensorBase grad = <TensorBase>found
+        cdef TensorBase value
+        cdef UpdateState state
+        del self.grads[key]
+        known = self.states.get(key)
+        held = param._value
+        if known is not None and self.updates is not None and held is not None:
+            state = <UpdateState>known
+            value = <TensorBase>held
+            if (state.tensors is not None and state.group == self.updates.group and state.time == self.updates.time
+                    and updates_take(self.updates, value, grad, state)):
+                return with_leaf(param, updates_add(self.updates, value, grad, state, BURN_REFCNT(<void *>grad) == 1))
+        return self.slow(param, grad, known)
+
+
+cdef object with_leaf(object param, TensorBase value):
+    """A parameter like another with a value that is in no graph; a leaf where it is trained."""
+    cdef object made = BURN_NEW(part_param, part_param, NO_ARGS)
+    active = param._active
+    if value.ctx and active:
+        value.node = node_new(None, value.dtype)
+    made.id = param.id
+    made.kind = param.kind
+    made._value = value
+    made._active = active
+    made._lazy = None
+    made._load = param._load
+    made._save = param._save
+    return made
+
+
+def with_value(param, TensorBase value):
+    """param with a Float value that is in no graph; a leaf where it is trained."""
+    return with_leaf(param, value)
