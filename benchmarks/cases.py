@@ -515,11 +515,26 @@ CONV = [
     ),
 ]
 
+LOSS = [
+    Case(
+        "ctc_loss and gradient 150×32×40, 30 labels", "loss",
+        (Arg((150, 32, 40), low=-8, high=0, tracked=True), Arg((32, 30), "", below=40)),
+        "module.ctc_loss(a, b, full(b.shape[0], a.shape[0]), full(b.shape[0], b.shape[1]), 0).sum().backward()",
+        "F.ctc_loss(a, b, full(b.shape[0], a.shape[0]), full(b.shape[0], b.shape[1]), 0, 'sum').backward()", ratio=1.1,
+    ),
+    Case(
+        "rnnt_loss and gradient 8×100×21×512", "loss",
+        (Arg((8, 100, 21, 512), tracked=True), Arg((8, 20), "", below=512)),
+        "rnnt(a, b[:, :a.shape[2] - 1], full(8, a.shape[1]), full(8, a.shape[2] - 1)).sum().backward()",
+        memory=3 * 4 * 8 * 100 * 21 * 512,
+    ),
+]  # fmt: skip
+
 CASES = [
     case
     for rows in (
         SMALL_OPS, ELEMENTWISE, REDUCE, NORM, ATTENTION, SORT, MATMUL, MOVEMENT, RANDOM, SIGNAL, POOL, INTERPOLATE, CONV,
-        TRAINING,
+        LOSS, TRAINING,
     )
     for case in rows
 ]  # fmt: skip
