@@ -437,6 +437,15 @@ MOVEMENT = [
         memory=2 * 4 * 32 * 128 * 512,
     ),
     Case(
+        "embedding and gradient 32×128 of 30000×256",
+        "index",
+        (Arg((30000, 256), tracked=True), Arg((32, 128), "", below=30000)),
+        "module.embedding(a, b).sum().backward()",
+        "torch.autograd.grad(F.embedding(b, a).sum(), (a,))",
+        ratio=1.1,
+        memory=4 * 256 * (30000 + 2 * 32 * 128),
+    ),
+    Case(
         "select 512 rows of 2048²",
         "index",
         (SQUARE, Arg((512,), "", below=2048)),
