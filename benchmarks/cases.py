@@ -437,6 +437,15 @@ MOVEMENT = [
         memory=2 * 4 * 32 * 128 * 512,
     ),
     Case(
+        "embedding and gradient 32×128 of 30000×256",
+        "index",
+        (Arg((30000, 256), tracked=True), Arg((32, 128), "", below=30000)),
+        "module.embedding(a, b).sum().backward()",
+        "torch.autograd.grad(F.embedding(b, a).sum(), (a,))",
+        ratio=1.1,
+        memory=4 * 256 * (30000 + 2 * 32 * 128),
+    ),
+    Case(
         "select 512 rows of 2048²",
         "index",
         (SQUARE, Arg((512,), "", below=2048)),
@@ -515,11 +524,26 @@ CONV = [
     ),
 ]
 
+LOSS = [
+    Case(
+        "ctc_loss and gradient 150×32×40, 30 labels", "loss",
+        (Arg((150, 32, 40), low=-8, high=0, tracked=True), Arg((32, 30), "", below=40)),
+        "module.ctc_loss(a, b, full(b.shape[0], a.shape[0]), full(b.shape[0], b.shape[1]), 0).sum().backward()",
+        "F.ctc_loss(a, b, full(b.shape[0], a.shape[0]), full(b.shape[0], b.shape[1]), 0, 'sum').backward()", ratio=1.1,
+    ),
+    Case(
+        "rnnt_loss and gradient 8×100×21×512", "loss",
+        (Arg((8, 100, 21, 512), tracked=True), Arg((8, 20), "", below=512)),
+        "rnnt(a, b[:, :a.shape[2] - 1], full(8, a.shape[1]), full(8, a.shape[2] - 1)).sum().backward()",
+        memory=3 * 4 * 8 * 100 * 21 * 512,
+    ),
+]  # fmt: skip
+
 CASES = [
     case
     for rows in (
         SMALL_OPS, ELEMENTWISE, REDUCE, NORM, ATTENTION, SORT, MATMUL, MOVEMENT, RANDOM, SIGNAL, POOL, INTERPOLATE, CONV,
-        TRAINING,
+        LOSS, TRAINING,
     )
     for case in rows
 ]  # fmt: skip

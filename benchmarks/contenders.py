@@ -39,6 +39,8 @@ class Burn:
             "activation": importlib.import_module("burn.tensor.activation"),
             "normal": burn.tensor.Distribution.Normal(0.0, 1.0),
             "module": importlib.import_module("burn.tensor.module"),
+            "rnnt": importlib.import_module("burn.nn.loss").RNNTLoss().forward,
+            "full": lambda size, value: burn.Tensor.full([size], value, self.plain, kind=burn.Int),
             "ops": importlib.import_module("burn.tensor.ops"),
             "signal": importlib.import_module("burn.signal"),
             "PadMode": burn.tensor.PadMode,
@@ -69,7 +71,11 @@ class Torch:
 
         torch.set_num_threads(threads)
         self.version = torch.__version__
-        self.names = {"torch": torch, "F": torch.nn.functional}
+        self.names = {
+            "torch": torch,
+            "F": torch.nn.functional,
+            "full": lambda size, value: torch.full((size,), value),
+        }
         # Freed blocks of this size make glibc keep memory instead of returning it; without that, every large
         # result costs page faults and PyTorch looks up to five times slower than it is.
         blocks = [torch.zeros(7 << 20) for _ in range(2)]

@@ -71,6 +71,26 @@ template <class A, class B> INLINE void sums(C (&sum)[EACH][EACH], i64 depth, co
     }
 }
 
+// The sum of an output without what lies outside, which a tile multiplies as zeros: an infinite weight makes NaN of that.
+template <bool TRANSPOSED> INLINE C inside(C sum, const T *image, const T *weight, const Conv &s, i64 o, i64 p) {
+    i64 taps = volume(s.kernel), map = volume(s.in), at[3], tap[3];
+    bool whole = true;
+    if (sum == sum) return sum;
+    split(p, s.out, at);
+    for (i64 t = 0; t < taps && whole; t++) {
+        split(t, s.kernel, tap);
+        whole = place<TRANSPOSED>(s, at, tap) >= 0;
+    }
+    if (whole) return sum;
+    sum = 0;
+    for (i64 t = 0; t < taps; t++) {
+        split(t, s.kernel, tap);
+        i64 e = place<TRANSPOSED>(s, at, tap);
+        for (i64 c = 0; c < s.c && e >= 0; c++)
+            sum += up(image[c * map + e]) * up(weight[(TRANSPOSED ? c * s.o + o : o * s.c + c) * taps + t]);
+    }
+    return sum;
+}
 template <bool TRANSPOSED> INLINE void convolve(T *out, const T *x, const T *weight, const T *bias, const Conv &s) {
     i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), tiles = (s.o + TILE - 1) / TILE;
     i64 o0 = blockIdx.x % tiles * TILE, p0 = blockIdx.x / tiles * TILE, g = blockIdx.y;
@@ -98,7 +118,8 @@ template <bool TRANSPOSED> INLINE void convolve(T *out, const T *x, const T *wei
             i64 o = o0 + threadIdx.x / 16 * EACH + i, q = p0 + threadIdx.x % 16 * EACH + j;
             if (o >= s.o || q >= s.n * area) continue;
             i64 channel = g * s.o + o;
-            out[(q / area * s.groups * s.o + channel) * area + q % area] = down<T>(sum[i][j] + (bias ? up(bias[channel]) : C(0)));
+            C v = inside<TRANSPOSED>(sum[i][j], x + (q / area * s.groups + g) * s.c * map, weight, s, o, q % area);
+            out[(q / area * s.groups * s.o + channel) * area + q % area] = down<T>(v + (bias ? up(bias[channel]) : C(0)));
         }
 }
 KERNEL(conv, 256, (T *out, const T *x, const T *weight, const T *bias, Conv s)) {

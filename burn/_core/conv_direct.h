@@ -17,7 +17,7 @@ typedef struct {
     int64_t phased;                         /* elements of a result of all phases, before they are woven; 0 for one phase */
     int64_t k_chunk, panel_chunk;
     const uint8_t *only;                    /* NULL, or for each image and group whether to compute it */
-    int failed;
+    int failed, odd;                        /* odd: a weight is not finite */
 } FN(job);
 
 GEMM_INLINE int FN(job_height)(const FN(job) *g, int64_t i) { return (int)(g->rows.each + (i < g->rows.more)); }
@@ -27,7 +27,8 @@ GEMM_INLINE int64_t FN(plane_out)(const FN(job) *g) { return g->axis[1].out * g-
 /* Panel i of phase (r, q) of plane d of the kernel of a group: task numbers count (group, d, panel). */
 static void FN(pack_weights)(void *ctx, int64_t task)
 {
-    const FN(job) *g = ctx;
+    FN(job) *g = ctx;
+    T odd = 0; /* becomes a NaN */
     const conv_call *call = g->call;
     const int64_t i = task % g->mp, d = task / g->mp % call->kernel[0], group = task / g->mp / call->kernel[0];
     const int64_t i0 = gemm_start(g->rows, i), area = call->kernel[1] * call->kernel[2];
@@ -43,10 +44,14 @@ static void FN(pack_weights)(void *ctx, int64_t task)
                 for (int64_t y = h->first[r]; y < h->first[r + 1]; y++)
                     for (int64_t x = v->first[q]; x < v->first[q + 1]; x++, p += rows) {
                         const T *from = w + c * call->w_c + h->tap[y] * call->kernel[2] + v->tap[x];
-                        for (int j = 0; j < rows; j++) p[j] = from[j * call->w_o];
+                        for (int j = 0; j < rows; j++) {
+                            p[j] = from[j * call->w_o];
+                            odd += p[j] * 0;
+                        }
                     }
             out += call->o * depth;
         }
+    if (odd != odd) __atomic_store_n(&g->odd, 1, __ATOMIC_RELAXED);
 }
 
 /* Rows of all channels of one plane of the input, from row `top` and column `left`, to [channel][row phase][column phase]
@@ -255,6 +260,52 @@ static void FN(direct_part)(void *ctx, int64_t task)
     rt->free(scratch, bytes);
 }
 
+/* The taps of an axis that read an element at output `at`: those are t[0] to t[1]; whether that is all of them. */
+GEMM_INLINE int FN(taps_inside)(const conv_axis *x, int64_t at, int64_t t[2])
+{
+    const int64_t r = at % x->write, q = at / x->write * x->read, first = x->first[r], last = x->first[r + 1];
+    int64_t n = 0;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t e = q + x->offset[k];
+        if (e < 0 || e >= x->in) continue;
+        if (!n++) t[0] = k;
+        t[1] = k + 1;
+    }
+    if (!n) t[0] = t[1] = first;
+    return n == last - first;
+}
+
+/* What lies outside was multiplied as zeros. With weights that are not finite that makes NaN, so the outputs whose window
+   leaves the input are summed again without it: one output channel of one image. */
+static void FN(mend_borders)(void *ctx, int64_t task)
+{
+    const FN(job) *g = ctx;
+    const conv_call *call = g->call;
+    const conv_axis *d = &g->axis[0], *h = &g->axis[1], *v = &g->axis[2];
+    const int64_t image = task / call->o, o = task % call->o, group = image % call->groups;
+    if (g->only && !g->only[image]) return;
+    const T *x = g->x + image * call->c * d->in * FN(plane_in)(g), *w = g->w + group * call->w_g + o * call->w_o;
+    T *y = g->y + task * d->out * FN(plane_out)(g);
+    int64_t a[2], b[2], c[2];
+    for (int64_t i = 0; i < d->out; i++)
+        for (int64_t j = 0; j < h->out; j++)
+            for (int64_t k = 0; k < v->out; k++, y++) {
+                if (FN(taps_inside)(d, i, a) & FN(taps_inside)(h, j, b) & FN(taps_inside)(v, k, c)) continue;
+                T sum = g->bias ? g->bias[group * call->o + o] : 0;
+                for (int64_t m = 0; m < call->c; m++)
+                    for (int64_t p = a[0]; p < a[1]; p++)
+                        for (int64_t q = b[0]; q < b[1]; q++)
+                            for (int64_t r = c[0]; r < c[1]; r++) {
+                                const int64_t z = i / d->write * d->read + d->offset[p];
+                                const int64_t s = j / h->write * h->read + h->offset[q];
+                                const int64_t t = k / v->write * v->read + v->offset[r];
+                                const int64_t tap = (d->tap[p] * call->kernel[1] + h->tap[q]) * call->kernel[2] + v->tap[r];
+                                sum += w[m * call->w_c + tap] * x[((m * d->in + z) * h->in + s) * v->in + t];
+                            }
+                *y = sum;
+            }
+}
+
 /* Sizes of slabs and chunks. A slab stays in L2, the part of it that a tile reads in L1; there are enough tasks for many
    threads where the map allows. */
 enum { FN(SLAB) = 256 * 1024 / TBYTES, FN(NEAR) = 16 * 1024, FN(PANELS) = 128 * 1024 / TBYTES, FN(TASKS) = 32 };
@@ -417,6 +468,7 @@ static size_t FN(direct)(const conv_call *call, conv_way way, const uint8_t *onl
         rt_tasks(FN(point_part), &g, call->n * call->groups * g.col_blocks, work);
     } else {
         rt_tasks(FN(direct_part), &g, call->n * call->groups * g.axis[0].out * g.row_blocks * g.col_blocks, work);
+        if (g.odd) rt_tasks(FN(mend_borders), &g, call->n * call->groups * call->o, work);
     }
     rt->free(g.panels, bytes);
     rt->free(lists, room * sizeof(int32_t));

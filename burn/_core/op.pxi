@@ -319,6 +319,13 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
     raise ExecutionError(f"[{op.kernel}] kernel failed with code {code}")
 
 
+cdef object raise_wrong(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs):
+    """What a kernel found before it returned; an index in the words of who called the op, where there are any."""
+    if code == BURN_ERR_INDEX and blamed is not None:
+        raise blamed(code, position, value, size)
+    raise_kernel_error(op, code, position, value, size, attrs)
+
+
 cdef int run_row(Op op, const burn_row *row, int slot, burn_buf *outs, burn_buf *ins, burn_args *args,
                  object attrs=None) except -1:
     """Calls a kernel: 0, or BURN_ERR_STRIDES when it wants contiguous inputs."""
@@ -352,7 +359,7 @@ cdef int run_row(Op op, const burn_row *row, int slot, burn_buf *outs, burn_buf 
     if rc != BURN_OK:
         if rc == BURN_ERR_STRIDES:
             return rc
-        raise_kernel_error(op, rc, args.err[0], args.err[1], args.err[2], attrs)
+        raise_wrong(op, rc, args.err[0], args.err[1], args.err[2], attrs)
     if check_at_once and row.flags & ROW_TICKET:
         sync_device(slot)
     return 0
@@ -388,8 +395,8 @@ def ticket_error(int64_t ticket, int code, int64_t position, int64_t value, int6
 
 
 def set_blame(words):
-    """words(code, position, value, size) makes the error for values that ops launched from now on find wrong later; returns
-    what did so before. None: the op's own error."""
+    """words(code, position, value, size) makes the error for indices that ops called from now on find wrong, at once or later;
+    returns what did so before. None: the op's own error."""
     global blamed
     before = blamed
     blamed = words
@@ -417,7 +424,7 @@ cdef int run_python(Op op, tuple ins, tuple outs, tuple ints, tuple floats, obje
     try:
         python_kernel(op, backend)(b, a, ints, floats)
     except kernel_error_type as e:
-        raise_kernel_error(op, e.code, e.position, e.value, e.size, attrs)
+        raise_wrong(op, e.code, e.position, e.value, e.size, attrs)
     return 0
 
 

@@ -7,7 +7,7 @@ from burn import Device, Tensor
 from burn._core import core
 from burn.nn import DropoutConfig, LinearConfig
 from burn.tensor import activation
-from tests.cases import F32, as_tuple, attention, elementwise, index, linalg, matmul, movement, norm, reduce
+from tests.cases import F32, as_tuple, attention, elementwise, index, linalg, loss, matmul, movement, norm, reduce
 from tests.cases import activation as activations
 from tests.cases.tensors import array, gradients, tensor
 from tests.ops.checks import each
@@ -15,7 +15,7 @@ from tests.ops.checks import each
 PLAIN = Device.flex()
 DISABLED = PLAIN.autodiff()
 BALANCED = DISABLED.gradient_checkpointing()
-FAMILIES = (activations, attention, elementwise, index, linalg, matmul, movement, norm, reduce)
+FAMILIES = (activations, attention, elementwise, index, linalg, loss, matmul, movement, norm, reduce)
 CASES = [case for family in FAMILIES for case in family.CASES if case.grad]
 BYTES = 4 * 64 * 128
 

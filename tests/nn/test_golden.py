@@ -9,8 +9,9 @@ from burn import Device, Tensor, nn
 from burn.config import config_to_json
 from burn.module import RunningState
 from burn.nn.attention import MhaInput, MultiHeadAttention, generate_autoregressive_mask
-from burn.nn.loss import CrossEntropyLossConfig, MseLoss, Reduction
+from burn.nn.loss import CrossEntropyLossConfig, CTCLossConfig, MseLoss, Reduction, RNNTLossConfig
 from burn.nn.transformer import TransformerDecoder, TransformerDecoderInput, TransformerEncoder, TransformerEncoderInput
+from burn.tensor.activation import log_softmax
 from tests.golden import FOLDER, cases, tensors
 
 PLACES = {
@@ -24,7 +25,7 @@ PLACES = {
 PLAIN = {*PLACES[nn.pool].split(), *PLACES[nn.interpolate].split()}  # made without a device
 CONFIGS = {name: getattr(place, name + "Config") for place, names in PLACES.items() for name in names.split()}
 LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
-LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss")]
+LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss", "CTCLoss", "RNNTLoss")]
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}
 
 
@@ -128,6 +129,13 @@ def test_losses(case, device):
 
         def call(logits, targets):
             return MseLoss()(logits, targets, reduction)
+    elif case["op"] == "CTCLoss":
+        criterion = CTCLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init()
+
+        def call(logits, *rest):
+            return criterion(log_softmax(logits, 2), *rest)
+    elif case["op"] == "RNNTLoss":
+        call = RNNTLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init()
     else:
         call = CrossEntropyLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init(device)
     inputs, outputs = run(call, case, "loss", device)

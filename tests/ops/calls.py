@@ -31,6 +31,7 @@ from tests.cases import (
     reduce,
 )
 from tests.cases import activation as activations
+from tests.cases import loss as losses
 from tests.cases.tensors import array, tensor
 
 PLACES = (Tensor, activation, grid, loss, module, burn.linalg, burn.signal, burn.tensor)
@@ -44,6 +45,7 @@ CASES = [
         index,
         interpolate,
         linalg,
+        losses,
         matmul,
         movement,
         norm,

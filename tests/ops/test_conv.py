@@ -133,6 +133,31 @@ def test_odd_values_stay_in_their_window(value, cpu):
     np.testing.assert_array_equal(np.isnan(have), np.isnan(want))
 
 
+@pytest.mark.parametrize("name", ["winograd, groups", "strided", "depthwise", "first layer", "one by one"])
+def test_infinite_weights_meet_only_elements(name, device):
+    """What lies outside is not multiplied, so an infinite weight makes no NaN at the borders."""
+    (x, w, b), options = large(name, F64)
+    x, w, b = np.abs(x[:1]) + 0.5, w.copy(), b
+    w[0, 0, 0, 0] = np.inf
+    have = array(module.conv2d(*(tensor(a.astype(F32), device) for a in (x, w, b)), options))
+    assert not np.isnan(have).any() and np.isinf(have[0, 0]).any() and np.isfinite(have[0, 1:]).all()
+    want = array(module.conv2d(*(tensor(a, Device.ndarray()) for a in (x, w, b)), options))
+    np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("groups", [1, 5])
+def test_infinite_weights_of_transposed_convolutions(stride, groups, device):
+    rng = np.random.default_rng(9)
+    x, w = rng.uniform(0.5, 1, (1, 5, 4, 6)), rng.uniform(0.5, 1, (5, 3 * 5 // groups, 3, 3))
+    w[1, 0, 2, 1] = np.inf
+    options = ConvTransposeOptions([stride] * 2, [1, 0], [0, 0], [1, 1], groups)
+    have = array(module.conv_transpose2d(tensor(x, device), tensor(w, device), None, options))
+    want = array(module.conv_transpose2d(tensor(x, Device.ndarray()), tensor(w, Device.ndarray()), None, options))
+    assert np.isinf(want).any() and not np.isnan(want).any()
+    np.testing.assert_allclose(have, want, rtol=1e-12)
+
+
 def test_winograd_can_be_forbidden(cpu):
     (x, w, b), options = large("winograd, several blocks")
     tensors = [tensor(a, cpu) for a in (x, w, b)]

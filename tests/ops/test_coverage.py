@@ -9,6 +9,7 @@ from tests.cases import (
     index,
     interpolate,
     linalg,
+    loss,
     matmul,
     movement,
     norm,
@@ -17,7 +18,9 @@ from tests.cases import (
 )
 from tests.ops.checks import find, op_of
 
-FAMILIES = (activation, attention, conv, elementwise, index, interpolate, linalg, matmul, movement, norm, pool, reduce)
+FAMILIES = (
+    activation, attention, conv, elementwise, index, interpolate, linalg, loss, matmul, movement, norm, pool, reduce,
+)  # fmt: skip
 NAMES = {op_of(case.name) for family in FAMILIES for case in [*family.CASES, *family.ERRORS]} - {None}
 
 
@@ -51,6 +54,7 @@ def test_every_op_record_has_a_case():
         "group_norm",  # tests/ops/test_norm.py
         "rms_norm",
         "local_response_norm",
+        "rnnt_loss",  # tests/ops/test_loss.py
         "rfft",
         "irfft",
         "cfft",

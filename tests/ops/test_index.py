@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.cases import BOOL, F32
+from burn.tensor import module
+from tests.cases import BOOL, F32, FLOATS
 from tests.cases import index as cases
 from tests.cases.tensors import array, gradients, tensor
 from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, with_threads
@@ -132,3 +133,32 @@ def test_gradient_of_products_with_zeros(device):
     to_x, to_values = gradients(lambda t, v: t.select_assign(0, index, v, "Mul"), [x, values], [np.ones(4)], device)
     np.testing.assert_array_equal(to_x, [3, 0, 0, 1])
     np.testing.assert_array_equal(to_values, [0, 14, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_gradient_of_a_table(dtype, device):
+    """Rows that were taken several times get the sum, whatever the number of threads."""
+    rng = np.random.default_rng(4)
+    table = rng.standard_normal((50, 24)).astype(dtype)
+    index, g = rng.integers(0, 9, (6, 40)), rng.integers(-8, 9, (6, 40, 24))  # sums of small integers are exact
+    want = np.zeros((50, 24))
+    np.add.at(want, index, g)
+    at = tensor(index, device)
+    one, two = with_threads(lambda: gradients(lambda t: module.embedding(t, at), [table], [g], device)[0])
+    np.testing.assert_array_equal(one, two, strict=True)
+    np.testing.assert_array_equal(one, want.astype(dtype), strict=True)
+
+
+def test_gradient_of_a_table_needs_one_table(fresh_python):
+    """No copy of the table, no one-hot matrix: a zeroed gradient that the rows are added to."""
+    code = """
+from burn import Device, Int, Tensor
+from burn._core import core
+from burn.tensor import module
+table = Tensor.ones([4096, 256], Device.flex().autodiff()).require_grad()
+loss = module.embedding(table, Tensor.zeros([8, 8], Device.flex(), kind=Int)).sum()
+before = core.memory_usage()["live_bytes"]
+grads = loss.backward()
+print((core.memory_usage()["peak_bytes"] - before) / (4 * 4096 * 256))
+"""
+    assert 1 <= float(fresh_python(code)) < 1.1

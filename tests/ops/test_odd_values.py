@@ -19,14 +19,10 @@ FLOATS = {name: call for name, call in MAIN.items() if call.arguments and Held i
 
 
 def replaced(call: Call, change: Any) -> Call:
-    """The call with its f32 tensors changed, each by its own number.
-
-    Not the weight of a convolution: some kernels multiply it by zeros where it meets no element, others do not.
-    """
+    """The call with its f32 tensors changed, each by its own number."""
     made = {}
-    fixed = (*FIXED, "weight") if call.name.startswith("conv") else FIXED
     for at, (name, value) in enumerate(call.arguments.items()):
-        plain = isinstance(value, Held) and name not in fixed and value.values.dtype == F32
+        plain = isinstance(value, Held) and name not in FIXED and value.values.dtype == F32
         made[name] = Held(change(value.values, at)) if plain else value
     return Call(call.place, call.name, made)
 

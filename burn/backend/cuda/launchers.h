@@ -5,6 +5,7 @@
 #include "launch_elementwise.h"
 #include "launch_index.h"
 #include "launch_interpolate.h"
+#include "launch_loss.h"
 #include "launch_matmul.h"
 #include "launch_movement.h"
 #include "launch_norm.h"
@@ -24,5 +25,6 @@ static const cuda_family cuda_families[] = {
     {"sort", sort_launchers},               {"norm", norm_launchers},
     {"attention", attention_launchers},     {"pool", pool_launchers},
     {"interpolate", interpolate_launchers}, {"conv", conv_launchers},
+    {"loss", loss_launchers},
     {NULL, NULL},
 };

@@ -12,6 +12,7 @@ from burn.backend.ndarray import (  # noqa: F401
     elementwise,
     index,
     interpolate,
+    loss,
     matmul,
     movement,
     norm,

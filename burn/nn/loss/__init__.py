@@ -1,7 +1,18 @@
 """Losses. Mirrors `burn::nn::loss`."""
 
 from .cross_entropy import CrossEntropyLoss, CrossEntropyLossConfig
+from .ctc import CTCLoss, CTCLossConfig
 from .mse import MseLoss
 from .reduction import Reduction
+from .rnnt import RNNTLoss, RNNTLossConfig
 
-__all__ = ["CrossEntropyLoss", "CrossEntropyLossConfig", "MseLoss", "Reduction"]
+__all__ = [
+    "CTCLoss",
+    "CTCLossConfig",
+    "CrossEntropyLoss",
+    "CrossEntropyLossConfig",
+    "MseLoss",
+    "RNNTLoss",
+    "RNNTLossConfig",
+    "Reduction",
+]

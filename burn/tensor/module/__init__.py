@@ -16,6 +16,7 @@ from burn.tensor.module.conv import (
 )
 from burn.tensor.module.interpolate import interpolate
 from burn.tensor.module.linear import embedding, linear
+from burn.tensor.module.loss import ctc_loss
 from burn.tensor.module.norm import BatchNormTrainOutput, batch_norm, batch_norm_train, layer_norm
 from burn.tensor.module.pool import (
     adaptive_avg_pool1d,
@@ -49,6 +50,7 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "ctc_loss",
     "deform_conv2d",
     "embedding",
     "fold4d",

@@ -26,7 +26,7 @@ def _options(op, options, kind):
 def conv1d(x, weight, bias, options):
     """Cross-correlation along one axis, with zeros around. Mirrors `conv1d`.
 
-    An infinite weight that meets only zeros around may make NaN.
+    The zeros around add nothing, not even where a weight is infinite (PyTorch has NaN there).
 
     Args:
         x: Float tensor [batch, channels_in, length].
@@ -95,8 +95,6 @@ def conv3d(x, weight, bias, options):
 
 def conv_transpose1d(x, weight, bias, options):
     """Each element spreads the kernel over the output: the adjoint of `conv1d`. Mirrors `conv_transpose1d`.
-
-    An infinite weight may make NaN at the borders too, where it meets no element.
 
     Args:
         x: Float tensor [batch, channels_in, length].

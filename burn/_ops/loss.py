@@ -1,0 +1,117 @@
+"""Losses of sequences: minus the logarithm of the probability of a target, summed over all its alignments.
+
+Forward keeps the sums over paths that lead to each place; backward makes those that lead on from it, and the gradient with
+them. The gradient is that of the function as it stands, whatever made its input.
+"""
+
+from burn._arguments import integer
+from burn._core import core
+from burn._ops.index import check_indices
+from burn._ops.movement import contiguous
+from burn._ops.registry import FLOAT, check_kind, check_tensor, define
+from burn._ops.rule import python_rule
+from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
+from burn.tensor.dtype import DType
+
+# ints: blank. The inputs beside the first are Int tensors; the tape keeps them, and what backward needs, as attributes.
+_ctc_loss = define("ctc_loss", "loss", kinds=FLOAT, n_in=4, n_out=2)
+_ctc_loss_bwd = define("ctc_loss_bwd", "loss", kinds=FLOAT, n_in=6, cuts_graph=True)
+# ints: blank, whether the input holds logits
+_rnnt_loss = define("rnnt_loss", "loss", kinds=FLOAT, n_in=4, n_out=2)
+_rnnt_loss_bwd = define("rnnt_loss_bwd", "loss", kinds=FLOAT, n_in=6, cuts_graph=True)
+
+_WHICH = 1 << 40  # a kernel adds this to the position once for each tensor before the one that is wrong
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank):
+    """The loss of each sample; see `burn.tensor.module.ctc_loss`."""
+    dims = _floats("ctc_loss", "log_probs", log_probs, "[steps, batch, classes]", 3)
+    steps, batch, classes = dims
+    blank = _blank("ctc_loss", blank, classes)
+    ints = _ints("ctc_loss", log_probs, batch, None, targets, ("input_lengths", input_lengths), target_lengths)
+    width = 2 * ints[0]._dims[1] + 1
+    out = core.empty((batch,), log_probs._dtype, log_probs._slot, log_probs._ctx)
+    kept = None
+    if log_probs._node_id is not None:
+        kept = core.empty((batch, steps, width), DType.F64.code, log_probs._slot, 0)
+    _run(_ctc_loss, (log_probs, *ints), (out, kept), (blank,), "input_lengths", 0)
+    return out
+
+
+def rnnt_loss(logits, targets, logit_lengths, target_lengths, blank, from_logits):
+    """The loss of each sample, of logits or of logarithms of probabilities [batch, steps, labels + 1, classes]."""
+    dims = _floats("rnnt_loss", "logits", logits, "[batch, steps, labels + 1, classes]", 4)
+    batch, steps, rows, classes = dims
+    if rows == 0:
+        raise ShapeError(
+            f"[rnnt_loss] 'logits' must have a row for the end of the target on axis 2, got shape {list(dims)}"
+        )
+    blank = _blank("rnnt_loss", blank, classes)
+    ints = _ints("rnnt_loss", logits, batch, rows - 1, targets, ("logit_lengths", logit_lengths), target_lengths)
+    out = core.empty((batch,), logits._dtype, logits._slot, logits._ctx)
+    kept = core.empty((1 + from_logits, batch, steps, rows), DType.F64.code, logits._slot, 0)
+    _run(_rnnt_loss, (logits, *ints), (out, kept), (blank, int(from_logits)), "logit_lengths", 1)
+    return out
+
+
+def _floats(op, name, x, form, rank):
+    check_kind(op, check_tensor(op, x, name), FLOAT, name)
+    if x.ndim != rank:
+        raise ShapeError(f"[{op}] {name!r} must be {form}, got shape {list(x._dims)}")
+    return x._dims
+
+
+def _blank(op, blank, classes):
+    blank = integer(op, "blank", blank)
+    if not 0 <= blank < classes:
+        raise ArgumentError(f"[{op}] 'blank' must be a class, in 0..{classes - 1}, got {blank}")
+    return blank
+
+
+def _ints(op, x, batch, width, targets, steps, counts):
+    """Contiguous Int tensors [batch, width], [batch], [batch]; any width where it is None."""
+    found = []
+    for name, t, dims in (
+        ("targets", targets, (batch, width)),
+        (*steps, (batch,)),
+        ("target_lengths", counts, (batch,)),
+    ):
+        t = check_indices(op, x, t, name)
+        if t.ndim != len(dims) or any(n not in (want, None) for n, want in zip(dims, t._dims, strict=True)):
+            wanted = ", ".join("any" if n is None else str(n) for n in dims)
+            raise ShapeError(f"[{op}] {name!r} must have shape [{wanted}] for a batch of {batch}, got {list(t._dims)}")
+        found.append(contiguous(t))
+    return tuple(found)
+
+
+def _run(op, ins, outs, ints, steps_name, least):
+    """Runs and records; what the kernel finds out of range is named by its tensor and place."""
+    targets = ins[1]._dims[1]
+
+    def wrong(_code, position, value, size):
+        which, at = divmod(position, _WHICH)
+        if which == 0:
+            return OutOfBoundsError(
+                f"[{op.name}] 'targets' must be classes in 0..{size - 1}, got {value} at {list(divmod(at, targets))}"
+            )
+        name, low = (steps_name, least) if which == 1 else ("target_lengths", 0)
+        return OutOfBoundsError(f"[{op.name}] {name!r} must lie in {low}..{size}, got {value} at [{at}]")
+
+    before = core.set_blame(wrong)
+    try:
+        op.update(ins, tuple(t for t in outs if t is not None), ints)
+    finally:
+        core.set_blame(before)
+    op.record(ins[:1], outs[0], (ins[1:], outs[1], ints))
+
+
+def _rule(op):
+    def backward(node, g):
+        ints, kept, numbers = node.attrs
+        x = node.saved(0)
+        return (op.apply((x, *ints, kept, g), x._dims, x._dtype, numbers),)
+
+    return python_rule(backward, ["0"])
+
+
+_ctc_loss.rule, _rnnt_loss.rule = _rule(_ctc_loss_bwd), _rule(_rnnt_loss_bwd)
