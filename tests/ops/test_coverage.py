@@ -50,6 +50,10 @@ def test_every_op_record_has_a_case():
         "group_norm",  # tests/ops/test_norm.py
         "rms_norm",
         "local_response_norm",
+        "rnn",  # tests/ops/test_rnn.py
+        "lstm",
+        "gru",
+        "gru_before",
         "rfft",
         "irfft",
         "cfft",

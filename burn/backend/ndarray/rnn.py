@@ -119,7 +119,7 @@ def gru(outs, ins, ints, floats):
 def gru_bwd(outs, ins, ints, floats):
     saved, grad, own, y, h0 = (copied(x) for x in ins[:5])
     w = joined(ins[5:])
-    size, steps = h0.shape[1], list(order(len(saved), ints))
+    steps = list(order(len(saved), ints))
     dh = np.zeros(h0.shape)
     for k, t in reversed(list(enumerate(steps))):
         z, r, new = np.split(saved[t], 3, 1)

@@ -10,6 +10,8 @@ from burn.nn.activation import Activation, Sigmoid, Tanh
 from burn.nn.initializer import Initializer
 from burn.tensor import Tensor
 
+from .gate_controller import GateController
+
 XAVIER = Initializer.XavierNormal(1.0)
 
 
@@ -23,12 +25,14 @@ def check_config(config) -> None:
         raise ArgumentError(f"[{name}] 'clip' must be positive, or None for no limit, got {config.clip}")
 
 
-def check_sequence(layer: str, input, d_input: int, batch_first: bool) -> int:
-    """Raises unless the input is a sequence of vectors of d_input elements; returns the batch size."""
+def check_sequence(layer: str, input, d_input: int, batch_first: bool, gate: GateController) -> int:
+    """Raises unless the input is a sequence of vectors of d_input elements, like the parameters in the rest; returns the batch
+    size."""
     check_float(layer, input, "input")
     axes = "[batch, steps, d_input]" if batch_first else "[steps, batch, d_input]"
     if input.ndim != 3 or input._dims[2] != d_input:
         raise ShapeError(f"[{layer}] 'input' must be {axes} with d_input = {d_input}, got shape {input.dims()}")
+    check_same(layer, gate.input_transform.weight.val(), input, "input")
     return input._dims[0 if batch_first else 1]
 
 
@@ -41,11 +45,6 @@ def check_state(layer: str, name: str, state, shape: tuple, input) -> None:
     if state._dims != shape:
         axes = "[2, batch, d_hidden]" if len(shape) == 3 else "[batch, d_hidden]"
         raise ShapeError(f"[{layer}] {name!r} must be {axes} = {list(shape)}, got shape {state.dims()}")
-
-
-def check_parameters(layer: str, input, weight) -> None:
-    """Raises unless the parameters are on the input's device and have its dtype."""
-    check_same(layer, weight, input, "input")
 
 
 def turned(x: Tensor, batch_first: bool) -> Tensor:

@@ -115,7 +115,7 @@ class Rnn(Module):
             ShapeError: sizes that do not fit.
         """
         d_input, d_hidden = gates.sizes(self.gate)
-        batch = sequence.check_sequence("Rnn", input, d_input, self.batch_first)
+        batch = sequence.check_sequence("Rnn", input, d_input, self.batch_first, self.gate)
         hidden = None if state is None else instance("Rnn", "state", state, RnnState).hidden
         sequence.check_state("Rnn", "state.hidden", hidden, (batch, d_hidden), input)
         output, last = self._run(sequence.turned(input, self.batch_first), hidden, self.reverse)
@@ -123,7 +123,6 @@ class Rnn(Module):
 
     def _run(self, input, hidden, reverse):
         """All states of [steps, batch, d_input], and the last one."""
-        sequence.check_parameters("Rnn", input, self.gate.input_transform.weight.val())
         if sequence.is_tanh(self.hidden_activation) and gates.alike([self.gate]):
             return ops.rnn(input, gates.values([self.gate])[0], hidden, reverse, self.clip)
 
@@ -219,7 +218,7 @@ class BiRnn(Module):
             ShapeError: sizes that do not fit.
         """
         d_input, d_hidden = gates.sizes(self.forward_.gate)
-        batch = sequence.check_sequence("BiRnn", input, d_input, self.batch_first)
+        batch = sequence.check_sequence("BiRnn", input, d_input, self.batch_first, self.forward_.gate)
         hidden = None if state is None else instance("BiRnn", "state", state, RnnState).hidden
         sequence.check_state("BiRnn", "state.hidden", hidden, (2, batch, d_hidden), input)
         first, second = sequence.split(hidden)

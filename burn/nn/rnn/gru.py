@@ -113,13 +113,12 @@ class Gru(Module):
             ShapeError: sizes that do not fit.
         """
         d_input, d_hidden = gates.sizes(self.update_gate)
-        batch = sequence.check_sequence("Gru", input, d_input, True)
+        batch = sequence.check_sequence("Gru", input, d_input, True, self.update_gate)
         sequence.check_state("Gru", "state", state, (batch, d_hidden), input)
         return sequence.turned(self._run(sequence.turned(input, True), state, False)[0], True)
 
     def _run(self, input, hidden, reverse):
         """All states of [steps, batch, d_input], and the last one."""
-        sequence.check_parameters("Gru", input, self.update_gate.input_transform.weight.val())
         parts = [self.update_gate, self.reset_gate, self.new_gate]
         fused = sequence.is_sigmoid(self.gate_activation) and sequence.is_tanh(self.hidden_activation)
         if fused and gates.alike(parts):
@@ -232,7 +231,7 @@ class BiGru(Module):
             ShapeError: sizes that do not fit.
         """
         d_input, d_hidden = gates.sizes(self.forward_.update_gate)
-        batch = sequence.check_sequence("BiGru", input, d_input, self.batch_first)
+        batch = sequence.check_sequence("BiGru", input, d_input, self.batch_first, self.forward_.update_gate)
         sequence.check_state("BiGru", "state", state, (2, batch, d_hidden), input)
         first, second = sequence.split(state)
         x = sequence.turned(input, self.batch_first)

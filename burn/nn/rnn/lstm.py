@@ -85,7 +85,7 @@ class Lstm(Module):
     >>> layer = LstmConfig(1, 1, False).with_initializer(Initializer.Constant(0.5)).init()
     >>> output, state = layer.forward(Tensor([[[0.1], [0.2]]]))
     >>> output.tolist(), state.shape
-    ([[[0.0131...], [0.0364...]]], Shape([1, 1]))
+    ([[[0.0131...], [0.0364...]]], [1, 1])
     """
 
     input_gate: GateController
@@ -147,7 +147,7 @@ class Lstm(Module):
             ArgumentError: a forget gate that is needed and not there.
         """
         d_input, d_hidden = gates.sizes(self.input_gate)
-        batch = sequence.check_sequence("Lstm", input, d_input, self.batch_first)
+        batch = sequence.check_sequence("Lstm", input, d_input, self.batch_first, self.input_gate)
         hidden, cell = _states("Lstm", state, (batch, d_hidden), input)
         output, *last = self._run(sequence.turned(input, self.batch_first), hidden, cell, self.reverse)
         return sequence.turned(output, self.batch_first), LstmState(last[1], last[0])
@@ -199,21 +199,23 @@ class Lstm(Module):
                 states = tuple(s.cast(x.dtype) for s in states)
             states = self._step(x.squeeze_dim(1), *states)
             found[t] = states[0]
-        empty = Tensor.zeros([batch_size, d_hidden], states[0].device, dtype=states[0].dtype)
-        if seq_length == 0:
-            return empty.unsqueeze_dim(1).narrow(1, 0, 0), LstmState(states[1], states[0])
-        return Tensor.stack([empty if h is None else h for h in found], 1), LstmState(states[1], states[0])
+        last = LstmState(states[1], states[0])
+        empty = Tensor.zeros([batch_size, min(seq_length, 1), d_hidden], like.device, dtype=states[0].dtype)
+        output = [empty if h is None else h.unsqueeze_dim(1) for h in found]
+        return Tensor.cat(output, 1) if output else empty, last
 
     def _run(self, input, hidden, cell, reverse):
         """All states of [steps, batch, d_input], the last one, and the last cell."""
-        sequence.check_parameters("Lstm", input, self.input_gate.input_transform.weight.val())
         self._check_forget_gate()
-        parts = [self.input_gate, self.output_gate, self.cell_gate]
-        if not self.input_forget:
-            parts.append(self.forget_gate)
+        parts = [self.input_gate, self.forget_gate, self.output_gate, self.cell_gate]
+        if self.input_forget:
+            del parts[1]
         tanh = sequence.is_tanh(self.cell_activation) and sequence.is_tanh(self.hidden_activation)
         if tanh and sequence.is_sigmoid(self.gate_activation) and gates.alike(parts):
-            return ops.lstm(input, gates.values(parts), hidden, cell, reverse, self.clip)
+            found = gates.values(parts)
+            if not self.input_forget:
+                found.append(found.pop(1))
+            return ops.lstm(input, found, hidden, cell, reverse, self.clip)
         start = tuple(sequence.initial(s, input, self.d_hidden) for s in (hidden, cell))
         output, last = sequence.walk(input, reverse, start, self._step)
         return (output, *last)
@@ -305,7 +307,7 @@ class BiLstm(Module):
 
     >>> output, state = BiLstmConfig(2, 3, True).init().forward(Tensor.ones([1, 4, 2]))
     >>> output.dims(), state.shape
-    ([1, 4, 6], Shape([2, 1, 3]))
+    ([1, 4, 6], [2, 1, 3])
     """
 
     forward_: Lstm = field(name="forward")
@@ -337,7 +339,7 @@ class BiLstm(Module):
             ShapeError: sizes that do not fit.
         """
         d_input, d_hidden = gates.sizes(self.forward_.input_gate)
-        batch = sequence.check_sequence("BiLstm", input, d_input, self.batch_first)
+        batch = sequence.check_sequence("BiLstm", input, d_input, self.batch_first, self.forward_.input_gate)
         hidden, cell = _states("BiLstm", state, (2, batch, d_hidden), input)
         starts = zip(sequence.split(hidden), sequence.split(cell), strict=True)
         x = sequence.turned(input, self.batch_first)

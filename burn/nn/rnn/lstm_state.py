@@ -22,7 +22,7 @@ class LstmState:
 
     >>> state = LstmState(Tensor([[1.0]]), Tensor([[2.0]]))
     >>> state.cell.item(), state.hidden.item(), state.shape
-    (1.0, 2.0, Shape([1, 1]))
+    (1.0, 2.0, [1, 1])
     """
 
     cell: Tensor
@@ -40,7 +40,7 @@ class LstmState:
             device: a Device; the default device if None.
 
         >>> LstmState.initial([2, 3]).shape
-        Shape([2, 3])
+        [2, 3]
         """
         return cls(Tensor.zeros(shape, device), Tensor.zeros(shape, device))
 
@@ -70,7 +70,7 @@ class LstmState:
             ArgumentError: no state.
 
         >>> LstmState.stack([LstmState.initial([2, 3])] * 2, 0).shape
-        Shape([2, 2, 3])
+        [2, 2, 3]
         """
         if not states:
             raise ArgumentError("[LstmState] 'states' must hold at least one state, got none")
@@ -82,7 +82,7 @@ class LstmState:
         """The shape of each of both tensors.
 
         >>> LstmState.initial([2, 3]).shape
-        Shape([2, 3])
+        [2, 3]
         """
         return self.cell.shape
 
@@ -121,7 +121,7 @@ class LstmState:
             slices: as `Tensor.slice` takes them.
 
         >>> LstmState.initial([2, 3]).slice([slice(0, 1)]).shape
-        Shape([1, 3])
+        [1, 3]
         """
         return self.map_state(lambda t: t.slice(slices))
 
@@ -132,7 +132,7 @@ class LstmState:
             dim: which; negative ones count from the end.
 
         >>> LstmState.initial([1, 2, 3]).squeeze_dim(0).shape
-        Shape([2, 3])
+        [2, 3]
         """
         return self.map_state(lambda t: t.squeeze_dim(dim))
 
@@ -143,7 +143,7 @@ class LstmState:
             dim: where; negative ones count from the end of the new shape.
 
         >>> LstmState.initial([2, 3]).unsqueeze_dim(-1).shape
-        Shape([2, 3, 1])
+        [2, 3, 1]
         """
         return self.map_state(lambda t: t.unsqueeze_dim(dim))
 
@@ -155,7 +155,7 @@ class LstmState:
             dim: the axis.
 
         >>> [part.shape for part in LstmState.initial([4, 3]).chunk(2, 0)]
-        [Shape([2, 3]), Shape([2, 3])]
+        [[2, 3], [2, 3]]
         """
         parts = zip(self.cell.chunk(n, dim), self.hidden.chunk(n, dim), strict=True)
         return [LstmState(cell, hidden) for cell, hidden in parts]
