@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import activation, attention, cache, conv, interpolate, loss, norm, pool, transformer
+    from . import activation, attention, cache, conv, interpolate, loss, norm, pool, rnn, transformer
     from .activation import Gelu, Relu, Sigmoid, Tanh
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
@@ -29,6 +29,23 @@ if TYPE_CHECKING:
         RmsNormConfig,
     )
     from .padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
+    from .rnn import (
+        BiGru,
+        BiGruConfig,
+        BiLstm,
+        BiLstmConfig,
+        BiRnn,
+        BiRnnConfig,
+        GateController,
+        Gru,
+        GruConfig,
+        Lstm,
+        LstmConfig,
+        LstmState,
+        Rnn,
+        RnnConfig,
+        RnnState,
+    )
     from .unfold import Fold4d, Fold4dConfig, Unfold4d, Unfold4dConfig
 
 _PLACES = {
@@ -53,24 +70,50 @@ _PLACES = {
         "RmsNormConfig",
     ),
     "padding": ("PaddingConfig1d", "PaddingConfig2d", "PaddingConfig3d"),
+    "rnn": (
+        "BiGru",
+        "BiGruConfig",
+        "BiLstm",
+        "BiLstmConfig",
+        "BiRnn",
+        "BiRnnConfig",
+        "GateController",
+        "Gru",
+        "GruConfig",
+        "Lstm",
+        "LstmConfig",
+        "LstmState",
+        "Rnn",
+        "RnnConfig",
+        "RnnState",
+    ),
     "unfold": ("Fold4d", "Fold4dConfig", "Unfold4d", "Unfold4dConfig"),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
-_MODULES = ("activation", "attention", "cache", "conv", "interpolate", "loss", "norm", "pool", "transformer")
+_MODULES = ("activation", "attention", "cache", "conv", "interpolate", "loss", "norm", "pool", "rnn", "transformer")
 
 __all__ = [
     "BatchNorm",
     "BatchNormConfig",
+    "BiGru",
+    "BiGruConfig",
+    "BiLstm",
+    "BiLstmConfig",
+    "BiRnn",
+    "BiRnnConfig",
     "Dropout",
     "DropoutConfig",
     "Embedding",
     "EmbeddingConfig",
     "Fold4d",
     "Fold4dConfig",
+    "GateController",
     "Gelu",
     "GroupNorm",
     "GroupNormConfig",
+    "Gru",
+    "GruConfig",
     "Identity",
     "Initializer",
     "InstanceNorm",
@@ -82,12 +125,18 @@ __all__ = [
     "LinearLayout",
     "LocalResponseNorm",
     "LocalResponseNormConfig",
+    "Lstm",
+    "LstmConfig",
+    "LstmState",
     "PaddingConfig1d",
     "PaddingConfig2d",
     "PaddingConfig3d",
     "Relu",
     "RmsNorm",
     "RmsNormConfig",
+    "Rnn",
+    "RnnConfig",
+    "RnnState",
     "Sigmoid",
     "Tanh",
     "Unfold4d",
@@ -100,6 +149,7 @@ __all__ = [
     "loss",
     "norm",
     "pool",
+    "rnn",
     "transformer",
 ]
 

@@ -16,6 +16,7 @@ from tests.golden import FOLDER, cases, tensors
 
 PLACES = {
     nn: "Linear Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn.rnn: "Rnn BiRnn Gru Lstm BiLstm",
     nn.attention: "MultiHeadAttention",
     nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
     nn.conv: "Conv1d Conv2d Conv3d ConvTranspose2d ConvTranspose3d DeformConv2d",
@@ -42,7 +43,7 @@ def close(actual, expected, dtype):
 def field_of(module, path):
     """What a path leads to."""
     for name in path.split("."):
-        module = module[int(name)] if name.isdigit() else getattr(module, name)
+        module = module[int(name)] if name.isdigit() else getattr(module, "forward_" if name == "forward" else name)
     return module
 
 
@@ -72,6 +73,20 @@ def caller(module, case, device):
             return module(given if mask_pad is None else given.mask_pad(mask_pad))
 
         return encode
+    if isinstance(module, nn.Rnn | nn.BiRnn):
+
+        def recur(x):
+            output, state = module(x)
+            return output, state.hidden
+
+        return recur
+    if isinstance(module, nn.Lstm | nn.BiLstm):
+
+        def remember(x, cell=None, hidden=None):
+            output, state = module(x, None if cell is None else nn.LstmState(cell, hidden))
+            return output, *state.unpack()
+
+        return remember
     if isinstance(module, TransformerDecoder):
         return lambda *tensors: module(TransformerDecoderInput(*tensors))
     return module

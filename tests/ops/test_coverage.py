@@ -55,6 +55,10 @@ def test_every_op_record_has_a_case():
         "rms_norm",
         "local_response_norm",
         "rnnt_loss",  # tests/ops/test_loss.py
+        "rnn",  # tests/ops/test_rnn.py
+        "lstm",
+        "gru",
+        "gru_before",
         "rfft",
         "irfft",
         "cfft",

@@ -19,6 +19,7 @@ from burn.backend.ndarray import (  # noqa: F401
     pool,
     random,
     reduce,
+    rnn,
     scan,
     signal,
     softmax,

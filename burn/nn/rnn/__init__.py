@@ -1,0 +1,26 @@
+"""Recurrent layers: plain, with gated units, with long short-term memory; in one direction or both. Mirrors the items of
+`burn::nn` for them."""
+
+from .basic import BiRnn, BiRnnConfig, Rnn, RnnConfig, RnnState
+from .gate_controller import GateController
+from .gru import BiGru, BiGruConfig, Gru, GruConfig
+from .lstm import BiLstm, BiLstmConfig, Lstm, LstmConfig
+from .lstm_state import LstmState
+
+__all__ = [
+    "BiGru",
+    "BiGruConfig",
+    "BiLstm",
+    "BiLstmConfig",
+    "BiRnn",
+    "BiRnnConfig",
+    "GateController",
+    "Gru",
+    "GruConfig",
+    "Lstm",
+    "LstmConfig",
+    "LstmState",
+    "Rnn",
+    "RnnConfig",
+    "RnnState",
+]
