@@ -54,6 +54,7 @@ static const burn_row elt_rows[] = {
     ROWS_FLOAT(clamp, .25f)
     ROWS_FLOAT(powf_scalar, 2)
     ROWS_FLOAT(powf_scalar_bwd, 2)
+    ROWS_FLOAT(powf_bwd, 2)
     {"adam_step", DT_F32, 0, 1.5f, k_adam_step},
     {"adam_step", DT_FLEX32, 0, 1.5f, k_adam_step},
     {"adam_step", DT_F64, 0, 3.f, k_adam_step},

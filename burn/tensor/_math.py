@@ -256,7 +256,7 @@ class MathMethods:
                 return ew.powf_scalar(self, other)
             return _powi_scalar(self, other, "other")
         if self._kind == FLOAT:
-            return self.powf(other.cast(self.dtype) if other._kind == INT else other)
+            return ew.powi_float(self, other) if other._kind == INT else self.powf(other)
         return ew.powi(self, other)
 
     def powi_scalar(self, value):
