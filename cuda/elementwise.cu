@@ -94,8 +94,8 @@ NUMBERED_GRADIENT(shrink_bwd, FLOAT, m_abs(x) <= k[0] ? C(0) : y)
 NUMBERED_GRADIENT(threshold_bwd, FLOAT, x <= k[0] ? C(0) : y)
 
 // ---- comparisons, bool, bits
-COMPARE(equal, VALUE, same(x, y))
-COMPARE(not_equal, VALUE, !same(x, y))
+COMPARE(equal, ANY, same(x, y))
+COMPARE(not_equal, ANY, !same(x, y))
 COMPARE(greater, NUMERIC, x > y)
 COMPARE(greater_equal, NUMERIC, x >= y)
 COMPARE(lower, NUMERIC, x < y)
