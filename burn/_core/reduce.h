@@ -417,7 +417,8 @@ static int reduce_extreme(enum reduce_op op, int dtype, const void *x, void *out
     return n ? reduce_run(&j, a) : BURN_OK; /* an empty axis has no extreme: the caller has refused it */
 }
 
-static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner,
+                        burn_args *a) {
     reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
     return reduce_run(&j, a);
 }
