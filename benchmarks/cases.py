@@ -236,16 +236,17 @@ HEADS = (Arg((4, 8, 512, 64)),) * 3
 SCORES = 4 * 8 * 512 * 512
 ATTENTION = [
     Case(
-        "attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c)", "F.scaled_dot_product_attention(a, b, c)",
+        "attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c, None, None, whole)",
+        "F.scaled_dot_product_attention(a, b, c)",
         ratio=(1.1, 1.25), flops=SCORES * 64 * 4,
     ),
     Case(
-        "causal attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c, options=causal)",
+        "causal attention 4×8×512×64", "attention", HEADS, "module.attention(a, b, c, None, None, causal)",
         "F.scaled_dot_product_attention(a, b, c, is_causal=True)", ratio=(1.5, 2.0), flops=SCORES * 64 * 2,
     ),
     Case(
         "attention and gradient 4×8×512×64", "attention", tuple(replace(arg, tracked=True) for arg in HEADS),
-        "module.attention(a, b, c).sum().backward()",
+        "module.attention(a, b, c, None, None, whole).sum().backward()",
         "torch.autograd.grad(F.scaled_dot_product_attention(a, b, c).sum(), (a, b, c))", ratio=1.1, flops=SCORES * 64 * 14,
     ),
 ]  # fmt: skip

@@ -44,6 +44,7 @@ class Burn:
             "ops": importlib.import_module("burn.tensor.ops"),
             "signal": importlib.import_module("burn.signal"),
             "PadMode": burn.tensor.PadMode,
+            "whole": importlib.import_module("burn.tensor.ops").AttentionModuleOptions(),
             "causal": importlib.import_module("burn.tensor.ops").AttentionModuleOptions(is_causal=True),
             "f64": burn.DType.F64,
             "device": self.plain,

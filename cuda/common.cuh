@@ -39,8 +39,6 @@ template <> struct type_of<DT_U32> { typedef u32 type; };
 template <> struct type_of<DT_U16> { typedef unsigned short type; };
 template <> struct type_of<DT_U8> { typedef u8 type; };
 template <> struct type_of<DT_BOOL> { typedef u8 type; };
-template <> struct type_of<DT_BOOL_U8> { typedef u8 type; };
-template <> struct type_of<DT_BOOL_U32> { typedef u32 type; };
 
 // What a value is computed in, and what many of them are added up in.
 template <class S> struct compute { typedef S type; };
@@ -63,7 +61,7 @@ typedef wide<T>::type W;
 #define IS_FLOAT (DTYPE <= DT_BF16)
 #define IS_INT (DTYPE >= DT_I64 && DTYPE < DT_BOOL)
 #define IS_SIGNED (DTYPE >= DT_I64 && DTYPE <= DT_I8)
-#define IS_BOOL (DTYPE >= DT_BOOL)
+#define IS_BOOL (DTYPE == DT_BOOL)
 #define IS_HALF (DTYPE == DT_F16 || DTYPE == DT_BF16)
 
 #ifndef BURN_EMULATED

@@ -251,16 +251,9 @@ template <class O, class F, class... S> INLINE void strided(O *out, const Tiles 
 #endif
 #if IS_BOOL
 #define IF_NUMERIC(...)
-#endif
-#if DTYPE == DT_BOOL || DTYPE == DT_BOOL_U8
 #define IF_BOOL(...) __VA_ARGS__
 #else
 #define IF_BOOL(...)
-#endif
-#if DTYPE == DT_BOOL_U32
-#define IF_VALUE(...)
-#else
-#define IF_VALUE(...) __VA_ARGS__
 #endif
 #define IF_ANY(...) __VA_ARGS__
 

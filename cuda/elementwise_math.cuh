@@ -225,12 +225,17 @@ LONG power_of(C x, C p) {
     if (p == -2) return C(1) / (x * x);
     return m_power(x, p);
 }
+// x^(p-1). From 2^24 on, 2^53 in double, every p is even, and p - 1 odd though it may be rounded to an even number.
+INLINE C power_less(C x, C p) {
+    C r = m_power(x, p - C(1));
+    return m_abs(p) >= (DTYPE == DT_F64 ? C(9007199254740992.0) : C(16777216)) ? m_copysign(r, x) : r;
+}
 // p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt.
 LONG power_slope(C x, C p, C g) {
     if (p == 0 || g == 0) return C(0);
     if (p == 1) return g;
     if (p == 2) return (x + x) * g;
-    return x == 0 && p > 0 && p < 1 ? C(0) : p * m_power(x, p - C(1)) * g;
+    return x == 0 && p > 0 && p < 1 ? C(0) : p * power_less(x, p) * g;
 }
 typedef C N;
 

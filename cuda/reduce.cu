@@ -223,11 +223,10 @@ struct Var {
 };
 #endif
 
-// Whether any element is true (any), is false (the complement of all). out is bool or a u32 bool.
+// Whether any element is true (any), is false (the complement of all).
 template <bool WANTED> struct Flag {
     typedef u32 A;
-    void *out;
-    i32 out_dtype;
+    u8 *out;
     __device__ A start(const T *first) const { return 0; }
     template <int N, int V> __device__ void take(A &a, const T *w, u32 at, u32 step, u32 gap) const {
 #pragma unroll
@@ -236,8 +235,7 @@ template <bool WANTED> struct Flag {
     __device__ void join(A &a, const A &b) const { a |= b; }
     __device__ void shift(A &, i64) const {}
     __device__ void put(i64 r, const A &a) const {
-        if (out_dtype == DT_BOOL_U32) ((u32 *)out)[r] = (a != 0) == WANTED;
-        else ((u8 *)out)[r] = (a != 0) == WANTED;
+        out[r] = (a != 0) == WANTED;
     }
 };
 
@@ -431,7 +429,7 @@ __device__ __forceinline__ void reduce_cols(const Op &op, const T *x, i64 outer,
     KERNEL(name##_rows, 256, (__VA_ARGS__)) { reduce_rows(op, x, outer, n, split); } \
     KERNEL(name##_cols, 256, (__VA_ARGS__)) { reduce_cols(op, x, outer, n, inner, split); }
 #define VALUES(name, op) KERNELS(name, op, T *out, const T *x, i64 outer, i64 n, i64 inner, Split split)
-#define FLAGS(name, op) KERNELS(name, op, void *out, const T *x, i64 outer, i64 n, i64 inner, i32 out_dtype, Split split)
+#define FLAGS(name, op) KERNELS(name, op, u8 *out, const T *x, i64 outer, i64 n, i64 inner, Split split)
 #define PLACES(name, op) KERNELS(name, op, void *at, const T *x, i64 outer, i64 n, i64 inner, i32 at_dtype, Split split)
 #define BOTH(name, op) \
     KERNELS(name, op, T *out, void *at, const T *x, i64 outer, i64 n, i64 inner, i32 at_dtype, Split split)
@@ -450,5 +448,5 @@ BOTH(min_with_indices, (ExtremeAt<true>{out, at, at_dtype}))
 #if IS_FLOAT
 KERNELS(var, (Var{out, correction}), T *out, const T *x, i64 outer, i64 n, i64 inner, double correction, Split split)
 #endif
-FLAGS(any, (Flag<true>{out, out_dtype}))
-FLAGS(all, (Flag<false>{out, out_dtype}))
+FLAGS(any, (Flag<true>{out}))
+FLAGS(all, (Flag<false>{out}))

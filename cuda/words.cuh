@@ -8,7 +8,7 @@ template <> struct word_of<8> { typedef u64 type; };
 template <> struct word_of<16> { typedef vec<u32, 4> type; };
 #if DTYPE == DT_F64 || DTYPE == DT_I64 || DTYPE == DT_U64
 #define SIZE 8
-#elif DTYPE == DT_F32 || DTYPE == DT_FLEX32 || DTYPE == DT_I32 || DTYPE == DT_U32 || DTYPE == DT_BOOL_U32
+#elif DTYPE == DT_F32 || DTYPE == DT_FLEX32 || DTYPE == DT_I32 || DTYPE == DT_U32
 #define SIZE 4
 #elif DTYPE == DT_F16 || DTYPE == DT_BF16 || DTYPE == DT_I16 || DTYPE == DT_U16
 #define SIZE 2

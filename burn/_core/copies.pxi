@@ -359,7 +359,7 @@ def repeat(Op op, x, sizes):
 def only_value(TensorBase x):
     """The one element of a tensor as a Python number, or None where there are others or its dtype is not Python's."""
     cdef char room[8]
-    if x.size != 1 or x.dtype == DT_F16 or x.dtype == DT_BF16 or x.dtype >= DT_BOOL_U8:
+    if x.size != 1 or x.dtype == DT_F16 or x.dtype == DT_BF16:
         return None
     move_bytes(0, room, x.st, storage_ptr(x.st) + x.offset * DT_SIZE[x.dtype], DT_SIZE[x.dtype])
     if x.dtype == DT_F64:

@@ -99,14 +99,6 @@ FLOAT_KERNELS(glu, .6f, 2)
 F32_BINARY(l_prelu_f32, .25f, vf_sel(vf_lt(x, bc(0.f)), y * x, x))
 BINARY_SLOW(l_prelu_f64, double, double, x < 0 ? y * x : x)
 F32_TERNARY(l_prelu_bwd_f32, .25f, vf_gate(z, vf_sel(vf_lt(x, bc(0.f)), y * z, z)))
-static int l_prelu_bwd_f64(const elt_span *s) {
-    const double *x = s->in[0], *slope = s->in[1], *g = s->in[2];
-    double *o = s->out;
-    IVDEP for (int64_t i = 0; i < s->n; i++) {
-        double y = g[i * s->step[2]];
-        o[i] = x[i * s->step[0]] < 0 && y != 0 ? slope[i * s->step[1]] * y : y;
-    }
-    return BURN_OK;
-}
+TERNARY(l_prelu_bwd_f64, double, x < 0 && z != 0 ? y * z : z)
 FLOAT_KERNELS(prelu, .25f, 2)
 FLOAT_KERNELS(prelu_bwd, .25f, 3)

@@ -8,15 +8,13 @@
 #define CAST_INTS(X) \
     X(DT_I64, int64_t) X(DT_I32, int32_t) X(DT_I16, int16_t) X(DT_I8, int8_t) \
     X(DT_U64, uint64_t) X(DT_U32, uint32_t) X(DT_U16, uint16_t) X(DT_U8, uint8_t)
-#define CAST_BOOLS(X) X(DT_BOOL, uint8_t) X(DT_BOOL_U8, uint8_t) X(DT_BOOL_U32, uint32_t)
+#define CAST_BOOLS(X) X(DT_BOOL, uint8_t)
 #define CAST_FLOATS(X) X(DT_F64, double) X(DT_F32, float) X(DT_FLEX32, float)
 
 static const uint8_t dtype_size[DT_COUNT] = {
     [DT_F64] = 8, [DT_F32] = 4, [DT_FLEX32] = 4, [DT_F16] = 2, [DT_BF16] = 2, [DT_I64] = 8, [DT_I32] = 4, [DT_I16] = 2,
-    [DT_I8] = 1, [DT_U64] = 8, [DT_U32] = 4, [DT_U16] = 2, [DT_U8] = 1,
-    [DT_BOOL] = 1, [DT_BOOL_U8] = 1, [DT_BOOL_U32] = 4};
+    [DT_I8] = 1, [DT_U64] = 8, [DT_U32] = 4, [DT_U16] = 2, [DT_U8] = 1, [DT_BOOL] = 1};
 static inline int dtype_is_float(int dt) { return dt <= DT_BF16; }
-static inline int dtype_is_bool(int dt) { return dt >= DT_BOOL; }
 static inline int dtype_is_half(int dt) { return dt == DT_F16 || dt == DT_BF16; }
 
 /* double -> float so that rounding the result again to 8 or 11 bits gives what rounding once would: to odd when
@@ -156,8 +154,6 @@ static int l_cast_from_half(const elt_span *s) {
 static elt_loop cast_loop(int from, int to) {
     if (from == DT_FLEX32) from = DT_F32;
     if (to == DT_FLEX32) to = DT_F32;
-    if (from == DT_BOOL_U8) from = DT_BOOL;
-    if (to == DT_BOOL_U8) to = DT_BOOL;
     if (from == DT_F32 && dtype_is_half(to)) return l_cast_to_half;
     if (to == DT_F32 && dtype_is_half(from)) return l_cast_from_half;
 #define PAIR(a, b) ((a) * DT_COUNT + (b))

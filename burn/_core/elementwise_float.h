@@ -255,13 +255,7 @@ FLOAT_TEST(MAKE_FLOAT_TEST)
     }
 CLAMP(double)
 F32_TERNARY(l_clamp_f32, .25f, vf_sel(vf_unord(y, z), y + z, vf_min(z, vf_max(y, x))))
-static int l_clamp_f64(const elt_span *s) {
-    const double *a = s->in[0], *lo = s->in[1], *hi = s->in[2];
-    double *o = s->out;
-    IVDEP for (int64_t i = 0; i < s->n; i++)
-        o[i] = clamp_double(a[i * s->step[0]], lo[i * s->step[1]], hi[i * s->step[2]]);
-    return BURN_OK;
-}
+TERNARY(l_clamp_f64, double, clamp_double(x, y, z))
 FLOAT_KERNELS(clamp, .25f, 3)
 
 /* ---- powers with one exponent for all elements: the common ones without pow */
@@ -299,16 +293,25 @@ static int l_powf_scalar_f64(const elt_span *s) {
     for (int64_t i = 0; i < s->n; i++) o[i] = pow(a[i], p);
     return BURN_OK;
 }
+/* x^(p-1). From 2^24 on, 2^53 in double, every p is even, and p - 1 odd though it may be rounded to an even number. */
+static inline vf m_pow_less(vf x, vf p) {
+    vf r = m_pow(x, p - bc(1.f));
+    return vf_sel(vf_ge(vf_abs(p), bc(0x1p24f)), vf_copysign(r, x), r);
+}
+static inline double d_pow_less(double x, double p) {
+    double r = pow(x, p - 1);
+    return fabs(p) >= 0x1p53 ? copysign(r, x) : r;
+}
 /* p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. */
 static inline double d_pow_bwd(double x, double p, double g) {
     if (g == 0 || p == 0 || (x == 0 && p > 0 && p < 1)) return 0;
-    return p == 1 ? g : p == 2 ? (x + x) * g : p * pow(x, p - 1) * g;
+    return p == 1 ? g : p == 2 ? (x + x) * g : p * d_pow_less(x, p) * g;
 }
 static inline vf m_pow_bwd(vf x, float p, vf g) {
     if (p == 0) return bc(0.f);
     if (p == 1) return g;
     if (p == 2) return (x + x) * g;
-    vf r = elt_number(p) * m_pow(x, elt_number(p - 1)) * g;
+    vf r = elt_number(p) * m_pow_less(x, elt_number(p)) * g;
     if (p > 0 && p < 1) return vf_sel(vf_eq(x, bc(0.f)), bc(0.f), r);
     return r;
 }
@@ -316,3 +319,15 @@ F32_BINARY_WITH(l_powf_scalar_bwd_f32, 2, const float p = (float)s->f[0];, vf_ga
 BINARY_SLOW_WITH(l_powf_scalar_bwd_f64, double, double, const double p = s->f[0];, d_pow_bwd(x, p, y))
 FLOAT_KERNELS(powf_scalar, 2, 1)
 FLOAT_KERNELS(powf_scalar_bwd, 2, 2)
+/* the same with an exponent y for each element; z is the gradient */
+static inline vf m_powf_bwd(vf x, vf y, vf z) {
+    vm root = vm_and(vf_eq(x, bc(0.f)), vf_lt(vf_abs(y - bc(.5f)), bc(.5f)));
+    vf r = z * y * m_pow_less(x, y);
+    return vf_gate(z, vf_sel(vm_or(root, vf_eq(y, bc(0.f))), bc(0.f), r));
+}
+static inline double d_powf_bwd(double x, double y, double z) {
+    return z == 0 || y == 0 || (x == 0 && y > 0 && y < 1) ? 0 : z * y * d_pow_less(x, y);
+}
+F32_TERNARY(l_powf_bwd_f32, 2, m_powf_bwd(x, y, z))
+TERNARY(l_powf_bwd_f64, double, d_powf_bwd(x, y, z))
+FLOAT_KERNELS(powf_bwd, 2, 3)

@@ -269,6 +269,16 @@ VINL void half_tail(half_feed *f) {
         for (int64_t i = 0; i < n; i++) { TI x = a[i * sa], y = b[i * sb]; o[i] = (TO)(EXPR); } \
         return BURN_OK; \
     }
+#define TERNARY(name, T, EXPR) \
+    static int name(const elt_span *s) { \
+        const T *a = s->in[0], *b = s->in[1], *c = s->in[2]; \
+        T *o = s->out; \
+        IVDEP for (int64_t i = 0; i < s->n; i++) { \
+            T x = a[i * s->step[0]], y = b[i * s->step[1]], z = c[i * s->step[2]]; \
+            o[i] = EXPR; \
+        } \
+        return BURN_OK; \
+    }
 VINL vf elt_number(double x) { return bc(x == x ? (float)x : NAN); } /* a NaN as vf_to_bf16_fast wants it */
 /* The numbers of an op in its expression: k[0] to k[3], vectors or doubles. */
 #define F32_NUMBERS \

@@ -25,13 +25,6 @@
     ROW("greater", DT, greater_##S, .2f) \
     ROW("greater_equal", DT, greater_equal_##S, .2f)
 #define ROWS_COMPARE_INT(S, T, DT, W, U, SIGNED) ROWS_COMPARE_OF(S, DT)
-#define ROWS_BOOL(DT) \
-    ROW("bool_not", DT, bool_not, .1f) \
-    ROW("bool_and", DT, bool_and, .1f) \
-    ROW("bool_or", DT, bool_or, .1f) \
-    ROW("bool_xor", DT, bool_xor, .1f) \
-    ROW("equal", DT, bool_equal, .1f) \
-    ROW("not_equal", DT, bool_xor, .1f)
 #define ROWS_ANY(DT, W) ROW("mask_where", DT, mask_where_##W, .25f) ROW("cast", DT, cast, .5f)
 
 static const burn_row elt_rows[] = {
@@ -56,6 +49,7 @@ static const burn_row elt_rows[] = {
     ROWS_FLOAT(powf_scalar_bwd, 2)
     ROWS_UPDATE(adam, 1.5f, 3.f)
     ROWS_UPDATE(sgd, .6f, 1.2f)
+    ROWS_FLOAT(powf_bwd, 2)
     INT_TYPES(ROWS_INT)
     INT_TYPES(ROWS_COMPARE_INT)
     ROWS_COMPARE_OF(f32, DT_F32)
@@ -63,12 +57,15 @@ static const burn_row elt_rows[] = {
     ROWS_COMPARE_OF(f64, DT_F64)
     ROWS_COMPARE_OF(f16, DT_F16)
     ROWS_COMPARE_OF(bf16, DT_BF16)
-    ROWS_BOOL(DT_BOOL)
-    ROWS_BOOL(DT_BOOL_U8)
+    ROW("bool_not", DT_BOOL, bool_not, .1f)
+    ROW("bool_and", DT_BOOL, bool_and, .1f)
+    ROW("bool_or", DT_BOOL, bool_or, .1f)
+    ROW("bool_xor", DT_BOOL, bool_xor, .1f)
+    ROW("equal", DT_BOOL, bool_equal, .1f)
+    ROW("not_equal", DT_BOOL, bool_xor, .1f)
     ROWS_ANY(DT_F64, u64) ROWS_ANY(DT_F32, u32) ROWS_ANY(DT_FLEX32, u32) ROWS_ANY(DT_F16, u16) ROWS_ANY(DT_BF16, u16)
     ROWS_ANY(DT_I64, u64) ROWS_ANY(DT_I32, u32) ROWS_ANY(DT_I16, u16) ROWS_ANY(DT_I8, u8)
-    ROWS_ANY(DT_U64, u64) ROWS_ANY(DT_U32, u32) ROWS_ANY(DT_U16, u16) ROWS_ANY(DT_U8, u8)
-    ROWS_ANY(DT_BOOL, u8) ROWS_ANY(DT_BOOL_U8, u8) ROWS_ANY(DT_BOOL_U32, u32)
+    ROWS_ANY(DT_U64, u64) ROWS_ANY(DT_U32, u32) ROWS_ANY(DT_U16, u16) ROWS_ANY(DT_U8, u8) ROWS_ANY(DT_BOOL, u8)
 };
 
 static void elt_init(const burn_rt *rt) { elt_rt = rt; }

@@ -308,7 +308,7 @@ def mixed(Op op, x, second, third):
             t = <TensorBase>v
             if not t.contig or t.dev != a.dev or t.ctx != a.ctx or not same_dims(a, t):
                 return None
-            if not (t.dtype == DT_BOOL or t.dtype == DT_BOOL_U8) if k == op.mask else t.dtype != a.dtype:
+            if t.dtype != (DT_BOOL if k == op.mask else a.dtype):
                 return None
             tracked = tracked or t.node is not None
             held[k] = t.st

@@ -310,7 +310,7 @@ static const scatter_fn SCATTER_TYPES[DT_COUNT] = {
     [DT_F64] = scatter_f64,   [DT_F32] = scatter_f32, [DT_FLEX32] = scatter_f32, [DT_F16] = scatter_f16,
     [DT_BF16] = scatter_bf16, [DT_I64] = scatter_i64, [DT_I32] = scatter_i32,    [DT_I16] = scatter_i16,
     [DT_I8] = scatter_i8,     [DT_U64] = scatter_u64, [DT_U32] = scatter_u32,    [DT_U16] = scatter_u16,
-    [DT_U8] = scatter_u8,     [DT_BOOL] = scatter_u8, [DT_BOOL_U8] = scatter_u8, [DT_BOOL_U32] = scatter_u32,
+    [DT_U8] = scatter_u8,     [DT_BOOL] = scatter_u8,
 };
 /* assignment only moves bits */
 static const scatter_fn ASSIGN_TYPES[9] = {[1] = scatter_u8, [2] = scatter_u16, [4] = scatter_u32, [8] = scatter_u64};
@@ -450,7 +450,7 @@ static void copy_task(void *ctx, int64_t task) {
 static int scatter(void *out, const void *from, const void *values, const void *idx, int dtype, int wide, int shared,
                    int64_t outer, int64_t n, int64_t inner, int64_t k, enum scatter_mode mode, burn_args *a) {
     int64_t count = outer * k * inner, bytes = outer * n * inner * DT_SIZE[dtype];
-    int bools = dtype == DT_BOOL || dtype == DT_BOOL_U8 || dtype == DT_BOOL_U32;
+    int bools = dtype == DT_BOOL;
     int status = shared ? check_indices(idx, wide, k, n, a) : BURN_OK;
     if (status != BURN_OK) return status;
     if (from && (count == 0 || k < n / 4)) { /* few places change: one plain copy */

@@ -62,16 +62,15 @@ cdef burn_table _table
 
 cdef int fill_table() except -1:
     cdef int n = 0
-    for dtype in range(DT_COUNT):
+    for dtype in range(DT_BOOL + 1):
         rows[n] = burn_row(name=b"gather", dtype=dtype, flags=0, cost=0.8, fn=gather_fwd)
         rows[n + 1] = burn_row(name=b"select", dtype=dtype, flags=0, cost=0.4, fn=select_fwd)
         rows[n + 2] = burn_row(name=b"scatter", dtype=dtype, flags=ROW_TARGET, cost=1.0, fn=scatter_fwd)
         rows[n + 3] = burn_row(name=b"select_assign", dtype=dtype, flags=ROW_TARGET, cost=0.5, fn=select_assign_fwd)
         n += 4
-    for dtype in (DT_BOOL, DT_BOOL_U8):
-        rows[n] = burn_row(name=b"mask_counts", dtype=dtype, flags=0, cost=0.1, fn=mask_counts_fwd)
-        rows[n + 1] = burn_row(name=b"mask_places", dtype=dtype, flags=0, cost=1.0, fn=mask_places_fwd)
-        n += 2
+    rows[n] = burn_row(name=b"mask_counts", dtype=DT_BOOL, flags=0, cost=0.1, fn=mask_counts_fwd)
+    rows[n + 1] = burn_row(name=b"mask_places", dtype=DT_BOOL, flags=0, cost=1.0, fn=mask_places_fwd)
+    n += 2
     _table.family = b"index"
     _table.level = LEVEL_NAME
     _table.n = n

@@ -58,7 +58,7 @@ cdef burn_table _table
 
 cdef int fill_table() except -1:
     cdef int n = 0
-    for dtype in range(DT_COUNT):
+    for dtype in range(DT_BOOL + 1):
         rows[n] = burn_row(name=b"copy", dtype=dtype, flags=ROW_STRIDED | ROW_STRIDED_OUT, cost=0.25, fn=copy_fwd)
         rows[n + 1] = burn_row(name=b"fill", dtype=dtype, flags=ROW_STRIDED_OUT, cost=0.15, fn=fill_fwd)
         rows[n + 2] = burn_row(name=b"triangle", dtype=dtype, flags=0, cost=0.2, fn=triangle_fwd)

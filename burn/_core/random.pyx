@@ -38,7 +38,7 @@ cdef int fill_table() except -1:
     for dtype in floats + ints:
         rows[n] = burn_row(name=b"uniform", dtype=dtype, flags=0, cost=1.0, fn=uniform_fwd)
         n += 1
-    for dtype in floats + ints + (DT_BOOL, DT_BOOL_U8, DT_BOOL_U32):
+    for dtype in floats + ints + (DT_BOOL,):
         rows[n] = burn_row(name=b"bernoulli", dtype=dtype, flags=0, cost=1.0, fn=bernoulli_fwd)
         n += 1
     _table.family = b"random"

@@ -216,7 +216,7 @@ static const reduce_type *const REDUCE_TYPES[DT_COUNT] = {
     [DT_F64] = &reduce_f64,   [DT_F32] = &reduce_f32, [DT_FLEX32] = &reduce_f32, [DT_F16] = &reduce_f16,
     [DT_BF16] = &reduce_bf16, [DT_I64] = &reduce_i64, [DT_I32] = &reduce_i32,    [DT_I16] = &reduce_i16,
     [DT_I8] = &reduce_i8,     [DT_U64] = &reduce_u64, [DT_U32] = &reduce_u32,    [DT_U16] = &reduce_u16,
-    [DT_U8] = &reduce_u8,     [DT_BOOL] = &reduce_u8, [DT_BOOL_U8] = &reduce_u8, [DT_BOOL_U32] = &reduce_u32,
+    [DT_U8] = &reduce_u8,     [DT_BOOL] = &reduce_u8,
 };
 
 /* ---- the driver */
@@ -236,7 +236,7 @@ typedef struct {
     char *out;                          /* values or flags; may be NULL */
     void *at;                           /* positions of max and min */
     double *wide_out;                   /* instead of out: results as doubles */
-    int at_dtype, out_size, invert;
+    int at_dtype, invert;
 } reduce_job;
 
 VINL int is_extreme(const reduce_job *j) { return j->op == RED_MAX_AT || j->op == RED_MIN_AT; }
@@ -305,11 +305,7 @@ static void reduce_put(const reduce_job *j, int64_t first, const acc_t *acc, int
                        (size_t)size);
         }
     } else if (j->op == RED_ANY || j->op == RED_ALL) {
-        for (int64_t c = 0; c < w; c++) {
-            int flag = (acc[c].u != 0) ^ j->invert;
-            if (j->out_size == 4) ((uint32_t *)j->out)[first + c] = (uint32_t)flag;
-            else ((uint8_t *)j->out)[first + c] = (uint8_t)flag;
-        }
+        for (int64_t c = 0; c < w; c++) ((uint8_t *)j->out)[first + c] = (acc[c].u != 0) ^ j->invert;
     } else {
         j->t->put(j->out + first * j->t->size, acc, w, j->scale);
     }
@@ -421,10 +417,9 @@ static int reduce_extreme(enum reduce_op op, int dtype, const void *x, void *out
     return n ? reduce_run(&j, a) : BURN_OK; /* an empty axis has no extreme: the caller has refused it */
 }
 
-static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, int out_dtype,
-                        int64_t outer, int64_t n, int64_t inner, burn_args *a) {
+static int reduce_flags(enum reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner,
+                        burn_args *a) {
     reduce_job j = {.t = REDUCE_TYPES[dtype], .op = op, .x = x, .out = out, .outer = outer, .n = n, .inner = inner};
-    j.out_size = out_dtype == DT_BOOL_U32 ? 4 : 1;
     return reduce_run(&j, a);
 }
 

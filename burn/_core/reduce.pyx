@@ -16,8 +16,7 @@ cdef extern from "reduce.h" nogil:
                       int64_t outer, int64_t n, int64_t inner, burn_args *a)
     int reduce_extreme(reduce_op op, int dtype, const void *x, void *out, void *at, int at_dtype,
                        int64_t outer, int64_t n, int64_t inner, burn_args *a)
-    int reduce_flags(reduce_op op, int dtype, const void *x, void *out, int out_dtype,
-                     int64_t outer, int64_t n, int64_t inner, burn_args *a)
+    int reduce_flags(reduce_op op, int dtype, const void *x, void *out, int64_t outer, int64_t n, int64_t inner, burn_args *a)
     int reduce_var(int dtype, const void *x, void *out,
                    int64_t outer, int64_t n, int64_t inner, double correction, burn_args *a)
 
@@ -53,10 +52,10 @@ cdef int min_with_indices_fwd(const burn_buf *out, const burn_buf *x, burn_args 
     return reduce_extreme(RED_MIN_AT, x.dtype, x.p, out[0].p, out[1].p, out[1].dtype, a.i[0], a.i[1], a.i[2], a)
 
 cdef int any_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_flags(RED_ANY, x.dtype, x.p, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)
+    return reduce_flags(RED_ANY, x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a)
 
 cdef int all_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return reduce_flags(RED_ALL, x.dtype, x.p, out.p, out.dtype, a.i[0], a.i[1], a.i[2], a)
+    return reduce_flags(RED_ALL, x.dtype, x.p, out.p, a.i[0], a.i[1], a.i[2], a)
 
 
 cdef burn_row rows[192]
@@ -72,7 +71,7 @@ cdef int add_rows(int n, const char *name, burn_kernel fn, float cost, dtypes) e
 cdef int fill_table() except -1:
     floats = (DT_F64, DT_F32, DT_FLEX32, DT_F16, DT_BF16)
     numbers = floats + (DT_I64, DT_I32, DT_I16, DT_I8, DT_U64, DT_U32, DT_U16, DT_U8)
-    everything = numbers + (DT_BOOL, DT_BOOL_U8, DT_BOOL_U32)
+    everything = numbers + (DT_BOOL,)
     cdef int n = 0
     n = add_rows(n, b"sum", sum_fwd, 0.2, numbers)
     n = add_rows(n, b"mean", mean_fwd, 0.2, numbers)

@@ -41,7 +41,7 @@ static inline void scalar_store(int dtype, double v, int64_t i, void *p) {
     case DT_F16: { uint16_t h = half_bits(v); memcpy(p, &h, 2); break; }
     case DT_BF16: { uint16_t h = bfloat_bits(v); memcpy(p, &h, 2); break; }
     case DT_I64: case DT_U64: memcpy(p, &i, 8); break;
-    case DT_I32: case DT_U32: case DT_BOOL_U32: { int32_t w = (int32_t)i; memcpy(p, &w, 4); break; }
+    case DT_I32: case DT_U32: { int32_t w = (int32_t)i; memcpy(p, &w, 4); break; }
     case DT_I16: case DT_U16: { int16_t w = (int16_t)i; memcpy(p, &w, 2); break; }
     default: { int8_t w = (int8_t)i; memcpy(p, &w, 1); }
     }

@@ -96,7 +96,8 @@ def conv(x, weight, bias, options, axes):
         raise ShapeError(
             f"[{op.name}] 'x' must have {weight._dims[1] * groups} channels for a weight of shape {weight.dims()} and {groups} "
             f"groups, got {channels}. Number of channels in input tensor and input channels of convolution must be equal. "
-            f"got: {channels}, expected: {weight._dims[1] * groups}"
+            f"got: {channels}, expected: {weight._dims[1] * groups}; the channels of 'x' are axis 1, the weight is "
+            "[output, input / groups, *kernel]"
         )
     if c_out % groups:
         raise ShapeError(f"[{op.name}] 'weight' must have output channels divisible by {groups} groups, got {c_out}")
@@ -117,7 +118,8 @@ def conv_transpose(x, weight, bias, options, axes):
         raise ShapeError(
             f"[{op.name}] 'x' must have {weight._dims[0]} channels for a weight of shape {weight.dims()}, got {channels}. Number "
             "of channels in input tensor and input channels of convolution must be equal. "
-            f"got: {channels}, expected: {weight._dims[0]}"
+            f"got: {channels}, expected: {weight._dims[0]}; the channels of 'x' are axis 1, the weight is "
+            "[input, output / groups, *kernel]"
         )
     if channels % groups:
         raise ShapeError(f"[{op.name}] 'x' must have channels divisible by {groups} groups, got {channels}")

@@ -152,9 +152,7 @@ powf = binary(
     "powf",
     FLOAT,
     (
-        # at 0 the slope of a power between 0 and 1 is infinite, and 0 serves
-        "mask_where(g * rhs * powf(lhs, rhs - 1.0), "
-        "bool_or(equal(rhs, 0.0), bool_and(equal(lhs, 0.0), lower(abs(rhs - 0.5), 0.5))), zeros())",
+        "powf_bwd(lhs, rhs, g)",
         "mask_where(g * out * log(lhs), bool_and(equal(lhs, 0.0), greater_equal(rhs, 0.0)), zeros())",
     ),
 )
@@ -250,7 +248,8 @@ softsign = unary("softsign", FLOAT, "softsign_bwd(x, g)")
 tanhshrink = unary("tanhshrink", FLOAT, "g * square(tanh(x))")
 glu = binary("glu", FLOAT, ("g * sigmoid(rhs)", "g * out * sigmoid(-rhs)"))
 prelu = binary("prelu", FLOAT, ("prelu_bwd(lhs, rhs, g)", "g * min_pair(lhs, 0.0)"))
-define("prelu_bwd", "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
+for _name in ("prelu_bwd", "powf_bwd"):
+    define(_name, "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
 for _name in (
     "abs", "sqrt", "erf", "tanh", "relu", "sigmoid", "log_sigmoid", "gelu", "gelu_approximate", "silu", "hard_swish",
     "mish", "softsign",
@@ -388,11 +387,30 @@ def powf_scalar(x, exponent, argument="value"):
     return _powf_scalar.apply((x,), x._dims, x._dtype, (), (p,), p)
 
 
+def powi_float(x, exponent):
+    """A Float tensor to the power of an Int tensor."""
+    dtype, ints = x.dtype, exponent.dtype
+    bits = 8 * ints.size
+    if bits > 8 and dtype in (DType.F16, DType.BF16):
+        return cast(powi_float(cast(x, DType.F32), exponent), dtype)
+    out = powf(x, cast(exponent, dtype))
+    digits = 53 if dtype == DType.F64 else 24
+    if bits <= digits:
+        return out
+    # Beyond, all exponents have become even. x + 1 / x is below 0 where x is or is -0.
+    beyond = exponent.greater_scalar(1 << digits)
+    if ints.is_int:
+        beyond = bool_or(beyond, exponent.lower_scalar(-(1 << digits)))
+    odd = bool_and(beyond, exponent.bitwise_and_scalar(1).equal_scalar(1))
+    plain = core.cut(x, x._ctx)
+    return mask_where(out, bool_and(odd, lower(add(plain, recip(plain)), 0.0)), neg(out))
+
+
 def _large_power(x, exponent, argument):
-    """x to an int whose last bit a float does not keep: the even power of |x|, times or over x for an odd one."""
+    """x to an int whose last bit a float does not keep: the even power of x, times or over x for an odd one."""
     odd = exponent % 2
     even = exponent - odd if exponent > 0 else exponent + odd
-    power = powf_scalar(abs_(x), number("powf_scalar", x, even, argument)[0], argument)
+    power = powf_scalar(x, number("powf_scalar", x, even, argument)[0], argument)
     return power if not odd else mul(power, x) if exponent > 0 else div(power, x)
 
 

@@ -53,7 +53,7 @@ def _pow(op, x, y):
             return ew.powf_scalar(x, y)
         return x.powi(y) if x._kind == INT else x.powf(y)
     x, y = _as_tensors("pow", x, y)
-    return x.powi(y) if x._kind == INT else x.powf(y.cast(x.dtype) if y._kind == INT else y)
+    return x.powi(y) if x._kind == INT or y._kind == INT else x.powf(y)
 
 
 def _kind_of_first(word):

@@ -92,7 +92,6 @@ class MathMethods:
         ew.div, "Quotient of each pair; Int tensors truncate toward zero.", "[-7, 7]", "Tensor([2, 2])", "[-3, 3]"
     )
     remainder = _binary(ew.remainder, "Remainder with the sign of the divisor.", "[-7.0, 7.0]", "3.0", "[2.0, 1.0]")
-    powi_int = _binary(ew.powi, "Integer power of each pair.", "[2, 3]", "Tensor([3, 2])", "[8, 9]")
     atan2 = _binary(
         ew.atan2, "Angle of each point (other, self).", "[1.0, -1.0]", "Tensor([0.0, 0.0])", "[1.5707..., -1.5707...]"
     )
@@ -256,7 +255,7 @@ class MathMethods:
                 return ew.powf_scalar(self, other)
             return _powi_scalar(self, other, "other")
         if self._kind == FLOAT:
-            return self.powf(other.cast(self.dtype) if other._kind == INT else other)
+            return ew.powi_float(self, other) if other._kind == INT else self.powf(other)
         return ew.powi(self, other)
 
     def powi_scalar(self, value):

@@ -6,8 +6,6 @@ from burn._ops import reduce as rd
 from burn.tensor._calls import compiled
 from burn.tensor.shape import axis_of, ints_of
 
-along = core.along  # the compiled path of ops along an axis; None where it does not fit
-
 
 class ReducingMethods:
     """Methods of Tensor that reduce."""

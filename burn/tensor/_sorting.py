@@ -10,8 +10,6 @@ from burn._ops import sort as so
 from burn.tensor._calls import compiled
 from burn.tensor.shape import axis_of, int_of
 
-along = core.along  # the compiled path of ops along an axis; None where it does not fit
-
 
 class SortingMethods:
     """Methods of Tensor for order and running results."""
@@ -127,10 +125,7 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).topk(2, 0).tolist()
         [3.0, 2.0]
         """
-        out = None if k is None else along(so._sort_values, self, dim, True, k)
-        if out is not None:
-            return out
-        return so.topk("topk", self, int_of("topk", "k", k), axis_of(dim, self.ndim, "topk"), so.VALUES)
+        return _topk("topk", so._sort_values, self, k, dim, so.VALUES)
 
     def topk_with_indices(self, k, dim):
         """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`.
@@ -146,11 +141,7 @@ class SortingMethods:
         >>> values.tolist(), indices.tolist()
         ([3.0, 2.0], [0, 2])
         """
-        out = None if k is None else along(so._sort, self, dim, True, k)
-        if out is not None:
-            return out
-        name = "topk_with_indices"
-        return so.topk(name, self, int_of(name, "k", k), axis_of(dim, self.ndim, name), so.BOTH)
+        return _topk("topk_with_indices", so._sort, self, k, dim, so.BOTH)
 
     def argtopk(self, k, dim):
         """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`.
@@ -165,10 +156,7 @@ class SortingMethods:
         >>> Tensor([3.0, 1.0, 2.0]).argtopk(2, 0).tolist()
         [0, 2]
         """
-        out = None if k is None else along(so._argsort, self, dim, True, k)
-        if out is not None:
-            return out
-        return so.topk("argtopk", self, int_of("argtopk", "k", k), axis_of(dim, self.ndim, "argtopk"), so.INDICES)
+        return _topk("argtopk", so._argsort, self, k, dim, so.INDICES)
 
     def median(self, dim):
         """The median along an axis, kept with size 1: of two middle values the lower. Mirrors `Tensor::median`.
@@ -261,3 +249,8 @@ class SortingMethods:
         [3.0, 1.0, 1.0]
         """
         return scan.cummin(self, axis_of(dim, self.ndim, "cummin"))
+
+
+def _topk(name, op, x, k, dim, what):
+    out = None if k is None else core.along(op, x, dim, True, k)
+    return so.topk(name, x, int_of(name, "k", k), axis_of(dim, x.ndim, name), what) if out is None else out

@@ -84,12 +84,12 @@ def wrong(*values, **keys):
     """A call on arrays placed on the device."""
 
     def run(d):
-        placed = [tensor(v, d) if isinstance(v, np.ndarray) else v for v in values]
         from burn.tensor import module
+        from burn.tensor.ops import AttentionModuleOptions
 
-        return module.attention(
-            *placed, **{n: tensor(v, d) if isinstance(v, np.ndarray) else v for n, v in keys.items()}
-        )
+        given = dict(zip(("query", "key", "value", "mask"), values, strict=False))
+        given = {"mask": None, "attn_bias": None, "options": AttentionModuleOptions()} | given | keys
+        return module.attention(**{n: tensor(v, d) if isinstance(v, np.ndarray) else v for n, v in given.items()})
 
     return run
 

@@ -189,7 +189,7 @@ def _more(d: Device) -> None:
     (
         x.zeros_like(),
         x.ones_like(),
-        i.powi_int(i),
+        i.powi(i),
         x.powi(2),
         x.powf(2.0),
         i.equal_elem(2),

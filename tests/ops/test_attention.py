@@ -31,6 +31,11 @@ def test_error(case, device):
     check_error(case, device)
 
 
+def attention(q, k, v, mask=None, bias=None, **options):
+    """`module.attention` with what is given."""
+    return module.attention(q, k, v, mask, bias, AttentionModuleOptions(**options))
+
+
 def test_worked_numbers(device):
     """Numbers of Burn's documentation of the operation."""
     q, k, v = (
@@ -39,10 +44,10 @@ def test_worked_numbers(device):
     )
     mask = tensor(np.array([[True, True, True], [False, True, False]])[None, None], device)
     for have, want in (
-        (module.attention(q, k, v), [2.4011121, 2.6044484]),
-        (module.attention(q, k, v, options=AttentionModuleOptions(is_causal=True)), [1.3302385, 2.6044484]),
-        (module.attention(q, k, v, options=AttentionModuleOptions(softcap=0.5)), [2.3785955, 2.5143818]),
-        (module.attention(q, k, v, mask), [0, 3.0092846]),
+        (attention(q, k, v), [2.4011121, 2.6044484]),
+        (attention(q, k, v, is_causal=True), [1.3302385, 2.6044484]),
+        (attention(q, k, v, softcap=0.5), [2.3785955, 2.5143818]),
+        (attention(q, k, v, mask), [0, 3.0092846]),
     ):
         np.testing.assert_allclose(array(have).ravel(), want, rtol=1e-7)
 
@@ -53,23 +58,23 @@ def test_queries_that_see_nothing(device):
     q, k, v = (rng.standard_normal((1, 1, 4, 3)) for _ in range(3))
     mask = np.zeros((1, 1, 4, 4), bool)
     mask[0, 0, 1] = True
-    found = gradients(lambda *t: module.attention(*t), [q, k, v, mask], [np.ones((1, 1, 4, 3))], device)
-    out = array(module.attention(*(tensor(a, device) for a in (q, k, v, mask))))
+    found = gradients(lambda *t: attention(*t), [q, k, v, mask], [np.ones((1, 1, 4, 3))], device)
+    out = array(attention(*(tensor(a, device) for a in (q, k, v, mask))))
     assert (out[0, 0, 1] == 0).all() and (found[0][0, 0, 1] == 0).all() and all(np.isfinite(g).all() for g in found[:3])
     none = tensor(np.ones((1, 1, 0, 3)), device)
-    assert (array(module.attention(tensor(q, device), none, none)) == 0).all()
-    assert array(module.attention(none, tensor(k, device), tensor(v, device))).shape == (1, 1, 0, 3)
+    assert (array(attention(tensor(q, device), none, none)) == 0).all()
+    assert array(attention(none, tensor(k, device), tensor(v, device))).shape == (1, 1, 0, 3)
     empty = np.ones((0, 2, 3, 4))
-    assert [g.shape for g in gradients(module.attention, [empty] * 3, [empty], device)] == [(0, 2, 3, 4)] * 3
+    assert [g.shape for g in gradients(attention, [empty] * 3, [empty], device)] == [(0, 2, 3, 4)] * 3
 
 
 def test_nan_and_infinite_scores_stay_in_their_row(device):
     q, k, v = np.ones((1, 1, 3, 2)), np.ones((1, 1, 3, 2)), np.arange(6.0).reshape(1, 1, 3, 2)
     q[0, 0, 1, 0] = np.nan
-    out = array(module.attention(*(tensor(a, device) for a in (q, k, v))))
+    out = array(attention(*(tensor(a, device) for a in (q, k, v))))
     assert np.isnan(out[0, 0, 1]).all()
     np.testing.assert_allclose(out[0, 0, [0, 2]], [[2, 3], [2, 3]])
-    big = array(module.attention(*(tensor(a, device) for a in (q[:, :, :1] * 1e3, k * np.array([[1e3], [1], [1]]), v))))
+    big = array(attention(*(tensor(a, device) for a in (q[:, :, :1] * 1e3, k * np.array([[1e3], [1], [1]]), v))))
     np.testing.assert_allclose(big, [[[[0, 1]]]])
 
 
@@ -78,7 +83,7 @@ def test_only_what_is_tracked_gets_a_gradient(device):
     values = [rng.standard_normal(s) for s in ((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 3), (1, 2, 3, 5))]
 
     def call(q, k, v, bias):
-        return module.attention(q, k, v, None, bias)
+        return attention(q, k, v, None, bias)
 
     g = rng.standard_normal((1, 2, 3, 3))
     full = gradients(call, values, [g], device)
@@ -93,8 +98,8 @@ def test_swapped_axes_are_read_in_place(device):
     """Heads beside positions, as layers have them."""
     rng = np.random.default_rng(2)
     x = [rng.standard_normal((2, 7, 3, 5)) for _ in range(3)]
-    swapped = module.attention(*(tensor(a, device).swap_dims(1, 2) for a in x))
-    plain = module.attention(*(tensor(a.swapaxes(1, 2).copy(), device) for a in x))
+    swapped = attention(*(tensor(a, device).swap_dims(1, 2) for a in x))
+    plain = attention(*(tensor(a.swapaxes(1, 2).copy(), device) for a in x))
     np.testing.assert_array_equal(array(swapped), array(plain))
 
 
@@ -106,7 +111,7 @@ def test_threads_do_not_matter(dtype, shape, flex):
     results = []
     for count in (1, 2):
         with threads(count):
-            out = array(module.attention(*(tensor(a, flex) for a in x[:3])))
-            results.append([*gradients(module.attention, x[:3], x[3:], flex), out])
+            out = array(attention(*(tensor(a, flex) for a in x[:3])))
+            results.append([*gradients(attention, x[:3], x[3:], flex), out])
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)

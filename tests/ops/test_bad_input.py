@@ -26,6 +26,7 @@ NO_NUMBER = ("matmul", "dot", "cross", "is_close", "all_close")
 OR_NONE = {
     ("layer_norm", "beta"), ("deform_conv2d", "mask"),
     *((f"{name}{axes}d", "bias") for name in ("conv", "conv_transpose") for axes in (1, 2, 3)), ("deform_conv2d", "bias"),
+    ("attention", "mask"), ("attention", "attn_bias"),
 }  # fmt: skip
 
 Wrong = tuple[str, Any, type[Exception] | None]  # what, the value, what it must raise: None where a result is fine too

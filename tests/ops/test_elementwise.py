@@ -318,12 +318,40 @@ def test_large_whole_exponents_keep_their_parity(exponent, device):
     zero, end = (0.0, np.inf) if exponent > 0 else (np.inf, 0.0)
     want = np.array([sign, sign * zero, zero, 1.0, end, sign * end])
     t = tensor(np.float32(x), device)
-    for power in (t**exponent, t.powi(exponent), t.powi_scalar(exponent)):
+    ints = tensor(np.full(6, exponent), device)
+    for power in (t**exponent, t.powi(exponent), t.powi_scalar(exponent), t**ints, t.powi(ints)):
         np.testing.assert_array_equal(np.copysign(1, array(power)), np.copysign(1, want))
         np.testing.assert_array_equal(array(power), want)
     ends = np.float32([-1.0, 1.0])
-    (grad,) = gradients(lambda u: u**exponent, [ends], [np.ones(2)], device)
-    np.testing.assert_array_equal(grad, np.float32([-sign * exponent, exponent]))
+    for power in (lambda u: u**exponent, lambda u: u ** tensor(np.full(2, exponent), device)):
+        (grad,) = gradients(power, [ends], [np.ones(2)], device)
+        np.testing.assert_array_equal(grad, np.float32([-sign * exponent, exponent]))
+
+
+@pytest.mark.parametrize("ints", [np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, F64])
+def test_int_tensors_of_exponents_keep_their_parity(dtype, ints, device):
+    found = np.array([3, 257, 258, 2049, 2050, 2**24 + 1, 2**24 + 2, 2**31 - 1], ints)
+    if np.dtype(ints).itemsize == 8:
+        found = np.append(found, np.array([2**53 + 1, 2**62 + 2], ints))
+    if np.dtype(ints).kind == "i":
+        found = np.append(found, -found)
+    x = tensor(np.full(found.shape, -1.0, dtype), device)
+    for power in (x ** tensor(found, device), x.powi(tensor(found, device))):
+        assert power.dtype == x.dtype
+        np.testing.assert_array_equal(array(power).astype(F32), np.where(found % 2, -1.0, 1.0))
+
+
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, F64])
+def test_even_exponents_beyond_the_digits_have_odd_slopes(dtype, device):
+    """The slope p x^(p-1) at -1 is -p, though p - 1 is no number of the dtype."""
+    p = {F16: 2050.0, BF16: 258.0, F32: 2.0**24 + 2, F64: 2.0**53 + 2}[dtype]
+    for exponent in (p, -p):
+        ends = np.array([-1.0, 1.0], dtype)
+        (by_number,) = gradients(lambda u, e=exponent: u.powf_scalar(e), [ends], [np.ones(2)], device)
+        by_tensor, _ = gradients(lambda u, e: u.powf(e), [ends, np.full(2, exponent, dtype)], [np.ones(2)], device)
+        np.testing.assert_array_equal(by_number.astype(F64), [-exponent, exponent])
+        np.testing.assert_array_equal(by_tensor.astype(F64), [-exponent, exponent])
 
 
 @pytest.mark.parametrize("dtype", [F16, BF16, F32, F64])

@@ -107,12 +107,12 @@ ROWS = {
         ((2, 5, 4),),
     ),
     "attention": (
-        module.attention,
+        lambda q, k, v: module.attention(q, k, v, None, None, AttentionModuleOptions()),
         F.scaled_dot_product_attention,
         ((2, 2, 7, 4), (2, 2, 7, 4), (2, 2, 7, 3)),
     ),
     "causal attention": (
-        lambda q, k, v: module.attention(q, k, v, options=AttentionModuleOptions(is_causal=True)),
+        lambda q, k, v: module.attention(q, k, v, None, None, AttentionModuleOptions(is_causal=True)),
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
         ((2, 2, 7, 4), (2, 2, 7, 4), (2, 2, 7, 3)),
     ),

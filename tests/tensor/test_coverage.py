@@ -136,6 +136,19 @@ SIGNATURES = {
         softplus_with_threshold(tensor,beta,threshold) hard_shrink(tensor,lambda_) soft_shrink(tensor,lambda_)
         shrink(tensor,lambda_,bias) thresholded_relu(tensor,alpha) threshold(tensor,threshold,value) glu(tensor,dim)
         softmax(tensor,dim) log_softmax(tensor,dim) softmin(tensor,dim) quiet_softmax(tensor,dim)""",
+    "burn.tensor.module": """
+        conv1d(x,weight,bias,options) conv2d(x,weight,bias,options) conv3d(x,weight,bias,options)
+        conv_transpose1d(x,weight,bias,options) conv_transpose2d(x,weight,bias,options)
+        conv_transpose3d(x,weight,bias,options) deform_conv2d(x,offset,weight,mask,bias,options)
+        conv2d_weight_backward(x,weight,output_grad,options) unfold4d(x,kernel_size,options)
+        fold4d(x,output_size,kernel_size,options) max_pool1d(x,options) max_pool2d(x,options)
+        max_pool1d_with_indices(x,options) max_pool2d_with_indices(x,options) avg_pool1d(x,options) avg_pool2d(x,options)
+        adaptive_avg_pool1d(x,output_size) adaptive_avg_pool2d(x,output_size) adaptive_avg_pool3d(x,output_size)
+        avg_pool2d_backward(x,grad,kernel_size,stride,padding,count_include_pad,ceil_mode)
+        max_pool2d_with_indices_backward(x,kernel_size,stride,padding,dilation,ceil_mode,output_grad,indices)
+        interpolate(x,options) linear(input,weight,bias=None) embedding(weights,indices)
+        layer_norm(input,gamma,beta,epsilon) batch_norm(input,gamma,beta,mean,variance,epsilon)
+        batch_norm_train(input,gamma,beta,epsilon) attention(query,key,value,mask,attn_bias,options)""",
     "burn.linalg": """
         diag(x) trace(x) matvec(matrix,vector) outer(lhs,rhs) outer_dim(lhs,rhs,dim) cosine_similarity(x1,x2,dim,eps=None)
         vector_norm(x,norm,dim) vector_norm_dims(x,norm,dims) lp_norm(x,p,dim) lp_norm_dims(x,p,dims) l2_norm(x,dim)

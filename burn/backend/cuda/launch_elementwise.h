@@ -215,32 +215,15 @@ static int elt_numbered(const burn_buf *out, const burn_buf *in, burn_args *a) {
     elt_call c = {out, in, a->n_in, 0, 1, "flat", "strided", {in->dtype == DT_F64 ? (void *)wide : (void *)single, NULL}};
     return elt_run(&c, row_of(a));
 }
-/* A mask of four bytes an element is read by its lowest byte. */
-static int elt_mask_where(const burn_buf *out, const burn_buf *in, burn_args *a) {
-    burn_buf own[3] = {in[0], in[1], in[2]};
-    int64_t strides[BURN_MAX_RANK], dense = 4;
-    elt_call c = {out, own, 3, 0, 1, "flat", "strided", {NULL, NULL}};
-    if (in[1].dtype == DT_BOOL_U32) {
-        own[1].dtype = DT_BOOL;
-        for (int d = out->ndim - 1; d >= 0 && in[1].size != 1; d--) {
-            strides[d] = in[1].strides ? in[1].strides[d] * 4 : dense;
-            dense *= out->shape[d];
-        }
-        if (in[1].size != 1) own[1].strides = strides;
-    }
-    return elt_run(&c, row_of(a));
-}
-
 /* Places of the kernels of a cast; the rarer destinations have no strided one. */
 static const struct { int flat, strided; const char *flat_name, *strided_name; } elt_casts[DT_COUNT] = {
-    [DT_F64] = {0, 14, "f64_flat", "f64_strided"},   [DT_F32] = {1, 15, "f32_flat", "f32_strided"},
-    [DT_FLEX32] = {1, 15, "f32_flat", "f32_strided"}, [DT_F16] = {2, 16, "f16_flat", "f16_strided"},
-    [DT_BF16] = {3, 17, "bf16_flat", "bf16_strided"}, [DT_I64] = {4, 18, "i64_flat", "i64_strided"},
-    [DT_I32] = {5, 19, "i32_flat", "i32_strided"},   [DT_I16] = {6, 20, "i16_flat", "i16_strided"},
-    [DT_I8] = {7, 21, "i8_flat", "i8_strided"},      [DT_U64] = {8, 0, "u64_flat", NULL},
+    [DT_F64] = {0, 13, "f64_flat", "f64_strided"},   [DT_F32] = {1, 14, "f32_flat", "f32_strided"},
+    [DT_FLEX32] = {1, 14, "f32_flat", "f32_strided"}, [DT_F16] = {2, 15, "f16_flat", "f16_strided"},
+    [DT_BF16] = {3, 16, "bf16_flat", "bf16_strided"}, [DT_I64] = {4, 17, "i64_flat", "i64_strided"},
+    [DT_I32] = {5, 18, "i32_flat", "i32_strided"},   [DT_I16] = {6, 19, "i16_flat", "i16_strided"},
+    [DT_I8] = {7, 20, "i8_flat", "i8_strided"},      [DT_U64] = {8, 0, "u64_flat", NULL},
     [DT_U32] = {9, 0, "u32_flat", NULL},             [DT_U16] = {10, 0, "u16_flat", NULL},
-    [DT_U8] = {11, 22, "u8_flat", "u8_strided"},     [DT_BOOL] = {12, 23, "bool_flat", "bool_strided"},
-    [DT_BOOL_U8] = {12, 23, "bool_flat", "bool_strided"}, [DT_BOOL_U32] = {13, 0, "bool_u32_flat", NULL},
+    [DT_U8] = {11, 21, "u8_flat", "u8_strided"},     [DT_BOOL] = {12, 22, "bool_flat", "bool_strided"},
 };
 static int elt_cast(const burn_buf *out, const burn_buf *in, burn_args *a) {
     int to = out->dtype;
@@ -315,7 +298,6 @@ static const cuda_launcher elementwise_launchers[] = {
     {"shrink_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
     {"threshold", elt_numbered, ROW_STRIDED | ROW_HOST},
     {"threshold_bwd", elt_numbered, ROW_STRIDED | ROW_HOST},
-    {"mask_where", elt_mask_where, ROW_STRIDED | ROW_HOST},
     {"cast", elt_cast, ROW_STRIDED | ROW_HOST},
     {"adam_step", elt_adam_step, 0},
     {"sgd_step", elt_sgd_step, 0},

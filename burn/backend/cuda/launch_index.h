@@ -80,7 +80,7 @@ static int index_write(const burn_buf *out, const burn_buf *in, burn_args *a, in
     cuda_row *r = row_of(a);
     index_call c = index_make(out, in, a);
     int64_t count = c.outer * c.k * c.inner, positions = shared ? c.k : count;
-    int type = out->dtype, bools = type >= DT_BOOL, floats = type <= DT_BF16, status = BURN_OK;
+    int type = out->dtype, bools = type == DT_BOOL, floats = type <= DT_BF16, status = BURN_OK;
     c.mode = (int32_t)a->i[4];
     if (bools && c.mode == INDEX_ADD) c.mode = INDEX_MAX; /* or */
     if (bools && c.mode == INDEX_MUL) c.mode = INDEX_MIN; /* and */

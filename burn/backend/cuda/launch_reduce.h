@@ -95,11 +95,6 @@ static int launch_var(const burn_buf *out, const burn_buf *x, burn_args *a) {
     double correction = a->f[0];
     return red_launch(x, a, before, 2, &correction, 512);
 }
-static int launch_flags(const burn_buf *out, const burn_buf *x, burn_args *a) {
-    void *before[] = {(void *)&out->p, (void *)&x->p};
-    int32_t out_dtype = out->dtype;
-    return red_launch(x, a, before, 2, &out_dtype, 512);
-}
 /* An empty axis has no extreme: the caller has refused it. */
 static int launch_extreme(const burn_buf *out, const burn_buf *x, burn_args *a) {
     return a->i[1] ? launch_reduce(out, x, a) : BURN_OK;
@@ -123,8 +118,6 @@ static const cuda_launcher reduce_launchers[] = {
     {"argmin", launch_place, 0},
     {"max_with_indices", launch_value_and_place, 0},
     {"min_with_indices", launch_value_and_place, 0},
-    {"any", launch_flags, 0},
-    {"all", launch_flags, 0},
     {NULL, launch_reduce, 0},
     {0},
 };

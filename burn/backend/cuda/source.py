@@ -9,16 +9,15 @@ from burn.tensor.dtype import DType
 __all__ = ["dtypes_of", "families", "folder", "ops", "rows", "text"]
 
 # The words by which a line of a .cu file says for which dtypes its op has a kernel.
-ALL = [DType.of_code(code) for code in range(16)]
+ALL = [DType.of_code(code) for code in range(14)]
 DTYPES = {
     "FLOAT": [d for d in ALL if d.is_float],
     "REAL": [DType.F64, DType.F32, DType.Flex32],
     "INT": [d for d in ALL if d.is_int or d.is_uint],
-    "BOOL": [DType.Bool, DType.BoolU8],
+    "BOOL": [DType.Bool],
     "ANY": ALL,
 }
 DTYPES["NUMERIC"] = DTYPES["FLOAT"] + DTYPES["INT"]
-DTYPES["VALUE"] = DTYPES["NUMERIC"] + DTYPES["BOOL"]
 DTYPES["PRODUCT"] = DTYPES["FLOAT"] + [DType.I64, DType.I32, DType.U64, DType.U32]
 
 # How an op is announced: `OP(sum, NUMERIC)`, or a macro of the file that makes its kernels too.
@@ -89,5 +88,5 @@ def text(family, code):
 
 
 def c_name(dtype):
-    """Name of a dtype in C: DT_F32, DT_BOOL_U8."""
+    """Name of a dtype in C: DT_F32, DT_FLEX32."""
     return "DT_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", dtype.variant).upper()

@@ -248,15 +248,18 @@ def gelu_approximate_bwd(x, g):
     return g * 0.5 * (1.0 + t + damped(x * slope, 1.0 - t * t))
 
 
-def powf_scalar_bwd(x, g, p):
+def powf_bwd(x, p, g):
     """`p x^(p-1) g`; 0 for p = 0, and for roots at x = 0, which have no finite slope there."""
-    return np.where((x == 0) & (0 < p < 1), 0.0, p * power(x, p - 1.0) * g) if p else 0.0
+    slope = power(x, p - 1.0)
+    slope = np.where(np.abs(p) >= 2.0**53, np.copysign(slope, x), slope)  # p is even, p - 1 odd though rounded
+    return np.where((p == 0) | ((x == 0) & (p > 0) & (p < 1)), 0.0, p * slope * g)
 
 
 backward("mish_bwd", mish_bwd)
 backward("elu_bwd", elu_bwd)
 backward("gelu_approximate_bwd", gelu_approximate_bwd)
-backward("powf_scalar_bwd", powf_scalar_bwd)
+backward("powf_bwd", powf_bwd)
+backward("powf_scalar_bwd", lambda x, g, p: powf_bwd(x, p, g))
 pointwise("powf_scalar", power)
 
 

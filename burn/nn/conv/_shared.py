@@ -70,7 +70,8 @@ class ConvLayer(Module):
         if input._dims[1] != channels:
             raise ShapeError(
                 f"[{layer}] 'input' must have {channels} channels. Number of channels in input tensor and input channels of "
-                f"convolution must be equal. got: {input._dims[1]}, expected: {channels}"
+                f"convolution must be equal. got: {input._dims[1]}, expected: {channels}; give the layer that many, "
+                "or move the axis of channels to 1"
             )
 
     def _pairs(self, input: Tensor) -> list[tuple[int, int]]:

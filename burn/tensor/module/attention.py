@@ -7,7 +7,7 @@ from burn.tensor.ops import AttentionModuleOptions
 __all__ = ["attention"]
 
 
-def attention(query, key, value, mask=None, attn_bias=None, options=None):
+def attention(query, key, value, mask, attn_bias, options):
     """softmax(query @ key^T * scale) @ value for each head, without the matrix of scores. Mirrors `attention`.
 
     Scores are scaled, capped, masked, limited to keys up to the query's own position (causal; the last query sees all
@@ -21,7 +21,7 @@ def attention(query, key, value, mask=None, attn_bias=None, options=None):
         mask: Bool tensor [batch, heads, queries, keys], where true removes the key (PyTorch keeps it), or None. A size
             of 1 stretches.
         attn_bias: Float tensor of the same shape, added to the scores, or None.
-        options: AttentionModuleOptions; those without arguments if None.
+        options: AttentionModuleOptions.
 
     Returns:
         Tensor [batch, heads, queries, d_value].
@@ -31,9 +31,10 @@ def attention(query, key, value, mask=None, attn_bias=None, options=None):
         KindError: a mask that is not Bool.
 
     >>> from burn.tensor import Tensor
+    >>> from burn.tensor.ops import AttentionModuleOptions
     >>> q, k = Tensor([[[[1.0, 0.0]]]]), Tensor([[[[1.0, 0.0], [1.0, 0.0]]]])
-    >>> attention(q, k, Tensor([[[[1.0], [3.0]]]])).tolist()
+    >>> attention(q, k, Tensor([[[[1.0], [3.0]]]]), None, None, AttentionModuleOptions()).tolist()
     [[[[2.0]]]]
     """
-    options = instance("attention", "options", options or AttentionModuleOptions(), AttentionModuleOptions)
+    options = instance("attention", "options", options, AttentionModuleOptions)
     return ops.attention(query, key, value, mask, attn_bias, options.scale, options.softcap, options.is_causal)
