@@ -107,6 +107,9 @@ SMALL_OPS = [
     small("index", "a[3]", "a[3]"),
     small("slice", "a[2:6]", "a[2:6]"),
     small("zeros", "burn.Tensor.zeros([8], device)", "torch.zeros(8)"),
+    small("full", "burn.Tensor.full([8], 2.5, device)", "torch.full((8,), 2.5)"),
+    small("zeros_like", "a.zeros_like()", "torch.zeros_like(a)"),
+    small("stack", "burn.Tensor.stack([a, b], 0)", "torch.stack([a, b], 0)"),
     Case(
         "20 × (mul, add), sum, backward on 8",
         "graph",
