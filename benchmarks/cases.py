@@ -16,6 +16,7 @@ SMALL_FLAGS = (Arg((8,)), Arg((8,)), Arg((8,), "bool"))
 SMALL_MATRIX = (Arg((2, 4)), Arg((4, 2)))
 SMALL_INDEX = (Arg((8,)), Arg((4,), "", below=8))
 TRACKED = tuple(replace(arg, tracked=True) for arg in SMALL)
+EQUAL = Arg((2048, 2048), low=0, high=0)
 SQUARE = Arg((2048, 2048))
 BIG = Arg((4096, 4096))  # 64 MB
 FLAGS = Arg((M4,), "bool")
@@ -107,6 +108,9 @@ SMALL_OPS = [
     small("index", "a[3]", "a[3]"),
     small("slice", "a[2:6]", "a[2:6]"),
     small("zeros", "burn.Tensor.zeros([8], device)", "torch.zeros(8)"),
+    small("full", "burn.Tensor.full([8], 2.5, device)", "torch.full((8,), 2.5)"),
+    small("zeros_like", "a.zeros_like()", "torch.zeros_like(a)"),
+    small("stack", "burn.Tensor.stack([a, b], 0)", "torch.stack([a, b], 0)"),
     Case(
         "20 × (mul, add), sum, backward on 8",
         "graph",
@@ -261,7 +265,9 @@ SORT = [
         ratio=1.5,
     ),
     Case("top 10 2048²", "sort", (SQUARE,), "a.topk_with_indices(10, 1)", "torch.topk(a, 10, 1)", ratio=2),
+    Case("top 10 2048², all equal", "sort", (EQUAL,), "a.topk_with_indices(10, 1)", "torch.topk(a, 10, 1)"),
     Case("median 2048²", "sort", (SQUARE,), "a.median(1)", "torch.median(a, 1)"),
+    Case("median 2048², all equal", "sort", (EQUAL,), "a.median(1)", "torch.median(a, 1)"),
     Case("cumsum 2048²", "scan", (SQUARE,), "a.cumsum(1)", "torch.cumsum(a, 1)", "a.cumsum(1)", 1.5, memory=8 * M4),
     Case("cumsum axis 0 2048²", "scan", (SQUARE,), "a.cumsum(0)", "torch.cumsum(a, 0)", "a.cumsum(0)", memory=8 * M4),
     Case("cummax 2048²", "scan", (SQUARE,), "a.cummax(1)", "torch.cummax(a, 1)", memory=8 * M4),

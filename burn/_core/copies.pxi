@@ -5,6 +5,15 @@ cdef object device_type = None              # burn.Device
 cdef tuple kinds = (None, None, None)       # Float, Int, Bool
 cdef list settings_boxes = [None] * MAX_SLOTS   # device slot -> what fixes its settings
 cdef int default_dtypes[MAX_SLOTS][3]       # device slot -> its default dtypes
+cdef bint settings_fixed[MAX_SLOTS]         # device slot -> whether a tensor follows them already
+cdef object usual_device = None             # what Device.default() found
+cdef bytes usual_name = None                # and BURN_DEVICE when it did
+
+
+cdef class DeviceBase:
+    """What a Device is to the core."""
+    cdef public int _slot
+    cdef public int _ctx
 
 
 def set_devices(type device, tuple three):
@@ -20,6 +29,27 @@ def set_defaults(int slot, box, int float_dtype, int int_dtype, int bool_dtype):
     default_dtypes[slot][0] = float_dtype
     default_dtypes[slot][1] = int_dtype
     default_dtypes[slot][2] = bool_dtype
+    settings_fixed[slot] = box.fixed
+
+
+def keep_default(device):
+    """Keeps a device as the default for as long as the variable BURN_DEVICE stays as it is."""
+    global usual_device, usual_name
+    cdef const char *name = getenv("BURN_DEVICE")
+    usual_name = b"" if name == NULL else <bytes>name
+    usual_device = device
+
+
+def kept_default():
+    """The default device, or None where it must be found first."""
+    return default_now()
+
+
+cdef object default_now():
+    cdef const char *name = getenv("BURN_DEVICE")
+    if usual_name is None or strcmp(<const char *>b"" if name == NULL else name, usual_name) != 0:
+        return None
+    return usual_device
 
 
 cdef void copy_small(char *to, const int64_t *to_steps, const char *x, const int64_t *steps, const int64_t *dims, int n,
@@ -193,8 +223,12 @@ cdef TensorBase filled_dims(Op op, const int64_t *dims, int n, int dtype, int de
     count_of(dims, n)
     out = tensor_empty(dims, n, dtype, dev, ctx)
     if out.size <= 64 and memory_of[dev] == NULL and tracer is None:
-        for i in range(out.size):
-            memcpy(storage_ptr(out.st) + i * DT_SIZE[dtype], &word, DT_SIZE[dtype])
+        if DT_SIZE[dtype] == 4:
+            for i in range(out.size):
+                (<int32_t *>storage_ptr(out.st))[i] = <int32_t>word
+        else:
+            for i in range(out.size):
+                memcpy(storage_ptr(out.st) + i * DT_SIZE[dtype], &word, DT_SIZE[dtype])
         return out
     number_buf(&bi, &word, &one, dtype)
     fill_buf(&bo, out)
@@ -230,28 +264,64 @@ def fresh(shape, int dtype, int dev, int ctx):
     return tensor_empty(dims, n, dtype, dev, ctx)
 
 
-def new_filled(Op op, shape, device, kind, value):
-    """A new tensor of one number on a Device, in its default dtype of a kind."""
+cdef int device_and_dtype(object device, int which, int *slot, int *ctx) except -2:
+    """The default dtype of a kind on a device, the default one for None, and the device's slot and context; or -1."""
+    if device is None:
+        device = default_now()
+    if type(device) is not device_type:
+        return -1
+    slot[0] = (<DeviceBase>device)._slot
+    ctx[0] = (<DeviceBase>device)._ctx
+    if not settings_fixed[slot[0]]:
+        if settings_boxes[slot[0]] is None:
+            return -1
+        settings_boxes[slot[0]].fixed = True
+        settings_fixed[slot[0]] = True
+    return default_dtypes[slot[0]][which]
+
+
+cdef TensorBase constant(Op op, object shape, object device, int which, object value):
+    """A new tensor of one number, in the default dtype of a kind."""
     cdef int64_t dims[8]
-    cdef int n = fresh_dims(shape, dims), slot, which
-    if n == 0 or type(device) is not device_type:
+    cdef int n = fresh_dims(shape, dims), slot, ctx, dtype
+    if n == 0:
         return None
-    slot = device._slot
-    which = 0 if kind is kinds[0] else (1 if kind is kinds[1] else (2 if kind is kinds[2] else 3))
-    if which == 3 or settings_boxes[slot] is None:
-        return None
-    settings_boxes[slot].fixed = True
-    return filled_dims(op, dims, n, default_dtypes[slot][which], slot, device._ctx, value)
+    dtype = device_and_dtype(device, which, &slot, &ctx)
+    return None if dtype < 0 else filled_dims(op, dims, n, dtype, slot, ctx, value)
 
 
-def full(Op op, cls, shape, value, device=None):
+def new_filled(Op op, shape, device, kind, value):
+    """A new tensor of one number in the default dtype of a kind."""
+    for which in range(3):
+        if kind is kinds[which]:
+            return constant(op, shape, device, which, value)
+    return None
+
+
+def full(Op op, shape, value, device=None):
     """A new tensor of one number, whose kind follows from the number."""
-    return new_filled(op, shape, device, kinds[2] if type(value) is bool else kinds[0], value)
+    return constant(op, shape, device, 2 if type(value) is bool else 0, value)
 
 
-def constant(Op op, cls, shape, device, value):
-    """A new Float tensor of one number."""
-    return new_filled(op, shape, device, kinds[0], value)
+def zeros(Op op, shape, device=None):
+    """A new Float tensor of zeros."""
+    return constant(op, shape, device, 0, 0)
+
+
+def ones(Op op, shape, device=None):
+    """A new Float tensor of ones."""
+    return constant(op, shape, device, 0, 1)
+
+
+def blank(Op op, shape, device=None):
+    """A Float tensor of undefined content."""
+    cdef int slot, ctx, dtype = device_and_dtype(device, 0, &slot, &ctx)
+    return None if dtype < 0 else fresh(shape, dtype, slot, ctx)
+
+
+def blank_like(Op op, TensorBase x):
+    """A tensor of undefined content in the shape of another."""
+    return tensor_empty(x.dims, x.ndim, x.dtype, x.dev, x.ctx)
 
 
 def filled_like(Op op, TensorBase x, value):

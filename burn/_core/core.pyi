@@ -56,6 +56,10 @@ class TensorBase:
     def __ge__(self, other: Self | float) -> Self: ...
     def __hash__(self) -> int: ...
 
+class DeviceBase:
+    _slot: int
+    _ctx: int
+
 class Op:
     name: str
     family: str

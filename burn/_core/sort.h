@@ -73,6 +73,7 @@ typedef struct { int64_t key, at; } wide_entry;
 #define MERGED 200
 #define MAKE(key, at) ((int64_t)((uint64_t)(uint32_t)(key) << 32 | (uint32_t)(at)))
 #define AT(e) ((int64_t)(uint32_t)(e))
+#define KEY(e) ((int32_t)((e) >> 32))
 #define DIGIT(e, q) ((uint8_t)((uint64_t)(e) >> (32 + 8 * (q))) ^ ((q) == 3 ? 0x80 : 0))
 #define LESS(a, b) ((a) < (b))
 #define VECTORS 1
@@ -86,6 +87,7 @@ typedef struct { int64_t key, at; } wide_entry;
 #define MERGED 150
 #define MAKE(k, p) ((wide_entry){.key = (k), .at = (p)})
 #define AT(e) ((e).at)
+#define KEY(e) ((e).key)
 #define DIGIT(e, q) ((uint8_t)((uint64_t)(e).key >> (8 * (q))) ^ ((q) == 7 ? 0x80 : 0))
 #define LESS(a, b) (((a).key < (b).key) | (((a).key == (b).key) & ((a).at < (b).at)))
 #define VECTORS 0

@@ -2,7 +2,7 @@
      K, E, COUNT           key, entry, and a number of entries
      DIGITS, DIGIT(e, q)   bytes of a key; the q-th of an entry, as an unsigned number in the order of the keys
      MERGED                most entries that are merged rather than sorted by their digits
-     MAKE(key, at), AT(e)  entry of a key and a position; its position
+     MAKE(key, at), AT(e), KEY(e)   entry of a key and a position; its position; its key
      LESS(a, b)            order of entries
      VECTORS               whether keys are as vi of vec.h has them
      FN(name)              width_name */
@@ -109,12 +109,12 @@ static E *FN(sort)(E *a, E *b, int64_t n) {
     return a;
 }
 
-/* The entries whose keys may be among the k smallest: the k-th smallest of the minima of many groups bounds them. Gives
-   their number; b is room for as many entries as there are keys. */
+/* The entries whose keys may be among the k smallest: the k-th smallest of the minima of many groups bounds them, and of
+   those at the bound the first k. Gives their number; b is room for as many entries as there are keys. */
 static int64_t FN(few)(const K *keys, int64_t n, int64_t k, int64_t groups, E *out, E *b) {
     K *least = (K *)b, bound;
     memcpy(least, keys, (size_t)groups * sizeof(K));
-    int64_t i = groups, found = 0;
+    int64_t i = groups, found = 0, equal = 0;
     if (groups == GROUPS) {
         for (; i + GROUPS <= n; i += GROUPS)
             for (int g = 0; g < GROUPS; g++) least[g] = keys[i + g] < least[g] ? keys[i + g] : least[g];
@@ -135,31 +135,50 @@ static int64_t FN(few)(const K *keys, int64_t n, int64_t k, int64_t groups, E *o
     }
     i = 0;
 #if VECTORS
-    const vi most = bci(bound);
+    vi most = bci(bound);
     for (; i + 2 * VW <= n; i += 2 * VW) {
         uint32_t beyond = vm_bits(vi_gt(vi_load(keys + i), most)) | vm_bits(vi_gt(vi_load(keys + i + VW), most)) << VW;
         uint32_t inside = ~beyond & (uint32_t)(((uint64_t)1 << 2 * VW) - 1);
         for (; inside; inside &= inside - 1) {
             int64_t at = i + __builtin_ctz(inside);
             out[found++] = MAKE(keys[at], at);
+            equal += keys[at] == bound;
+        }
+        if (equal >= k) { /* from here on, smaller ones alone */
+            if (bound == INT32_MIN) return found;
+            most = bci(bound - 1);
         }
     }
 #endif
-    for (; i < n; i++)
-        if (keys[i] <= bound) out[found++] = MAKE(keys[i], i);
+    for (; i < n; i++) {
+        if (keys[i] > bound || (keys[i] == bound && equal >= k)) continue;
+        out[found++] = MAKE(keys[i], i);
+        equal += keys[i] == bound;
+    }
     return found;
+}
+
+/* whether all keys are the same */
+static int FN(alike)(const E *a, int64_t n) {
+    K other = 0;
+    for (int64_t i = 0; i < n; i++) other |= KEY(a[i]) ^ KEY(a[0]);
+    return other == 0;
 }
 
 /* The entry at one place of the order: digit by digit from the top, only the entries that share its digit are kept. */
 static E *FN(pick)(E *a, E *b, int64_t n, int64_t place) {
-    for (int q = DIGITS - 1; q >= 0 && n > RANKED; q--) {
+    int q = DIGITS - 1;
+    for (; q >= 0 && n > RANKED; q--) {
         COUNT count[2][256] = {{0}};
         int64_t i = 0, below = 0, found = 0;
         int z = 0;
         for (; i + 2 <= n; i += 2) count[0][DIGIT(a[i], q)]++, count[1][DIGIT(a[i + 1], q)]++;
         if (i < n) count[0][DIGIT(a[i], q)]++;
         while (below + (int64_t)(count[0][z] + count[1][z]) <= place) below += (int64_t)(count[0][z] + count[1][z]), z++;
-        if ((int64_t)(count[0][z] + count[1][z]) == n) continue;
+        if ((int64_t)(count[0][z] + count[1][z]) == n) {
+            if (FN(alike)(a, n)) return a + place;
+            continue;
+        }
         for (i = 0; i < n; i++) {
             b[found] = a[i];
             found += DIGIT(a[i], q) == z;
@@ -170,7 +189,7 @@ static E *FN(pick)(E *a, E *b, int64_t n, int64_t place) {
         n = found;
         place -= below;
     }
-    return FN(sort)(a, b, n) + place;
+    return q < 0 ? a + place : FN(sort)(a, b, n) + place; /* without a digit left, they lie in the order of positions */
 }
 
 #define VALUES(T) for (int64_t p = from; p < to; p++) ((T *)values)[p] = ((const T *)x)[AT(e[p])]; break;
@@ -311,6 +330,7 @@ static void FN(long_row)(sort_job *j, int64_t row) {
 #undef MERGED
 #undef MAKE
 #undef AT
+#undef KEY
 #undef DIGIT
 #undef LESS
 #undef VECTORS

@@ -69,7 +69,7 @@ def settings_in_use(slot):
     return box.value
 
 
-class Device:
+class Device(core.DeviceBase):
     """Where tensors live and who computes on them. Mirrors `burn::tensor::Device`.
 
     A small value: hardware identity plus an optional autodiff association, which equality ignores.
@@ -80,7 +80,7 @@ class Device:
     True
     """
 
-    __slots__ = ("_slot", "_ctx")
+    __slots__ = ()
 
     def __init__(self, slot=None, ctx=PLAIN):
         if slot not in _BY_SLOT:
@@ -146,9 +146,12 @@ class Device:
         >>> Device.default()  # doctest: +SKIP
         Device<Flex(Cpu)>
         """
+        kept = core.kept_default()
+        if kept is not None:
+            return kept
         name = os.environ.get("BURN_DEVICE", "").strip().lower()
         if name in _HOST:
-            return Device(_HOST[name].slot)
+            return Device(_HOST[name].slot)._as_default()
         if name == "cuda" or re.fullmatch(r"cuda:\d+", name):
             return Device.cuda(int(name[5:] or 0))
         if name in [t.value for t in DeviceType]:
@@ -159,7 +162,12 @@ class Device:
             raise DeviceError(f"[default] BURN_DEVICE must be one of {', '.join(_HOST)} or cuda, got {name!r}")
         from burn.backend.cuda import count
 
-        return Device.cuda() if count() else Device(0)
+        return Device.cuda() if count() else Device(0)._as_default()
+
+    def _as_default(self):
+        """self, which default() gives from now on without looking again; not for a GPU, which a forked child cannot use."""
+        core.keep_default(self)
+        return self
 
     @staticmethod
     def enumerate(*filters):

@@ -116,8 +116,9 @@ class CreationMethods:
         """
         return cls._from(array_of(values, True, "from_bool", "values") != 0, device, None, Bool, "from_bool")
 
-    @classmethod
-    def empty(cls, shape, device=None, *, kind=None, dtype=None):
+    @staticmethod
+    @compiled(core.blank, movement._fill)
+    def empty(shape, device=None, *, kind=None, dtype=None):
         """A tensor of undefined content. Mirrors `Tensor::empty`.
 
         Args:
@@ -139,9 +140,9 @@ class CreationMethods:
         out = core.fresh(shape, dtype.code, device._slot, device._ctx)
         return out if out is not None else core.empty(shape_of(shape, "empty"), dtype.code, device._slot, device._ctx)
 
-    @classmethod
-    @compiled(core.constant, movement._fill, 0)
-    def zeros(cls, shape, device=None, *, kind=None, dtype=None):
+    @staticmethod
+    @compiled(core.zeros, movement._fill)
+    def zeros(shape, device=None, *, kind=None, dtype=None):
         """A tensor of zeros (False for Bool). Mirrors `Tensor::zeros`.
 
         Args:
@@ -158,9 +159,9 @@ class CreationMethods:
         """
         return _full("zeros", shape, 0, device, kind, dtype)
 
-    @classmethod
-    @compiled(core.constant, movement._fill, 1)
-    def ones(cls, shape, device=None, *, kind=None, dtype=None):
+    @staticmethod
+    @compiled(core.ones, movement._fill)
+    def ones(shape, device=None, *, kind=None, dtype=None):
         """A tensor of ones (True for Bool). Mirrors `Tensor::ones`.
 
         Args:
@@ -177,9 +178,9 @@ class CreationMethods:
         """
         return _full("ones", shape, 1, device, kind, dtype)
 
-    @classmethod
+    @staticmethod
     @compiled(core.full, movement._fill)
-    def full(cls, shape, fill_value, device=None, *, kind=None, dtype=None):
+    def full(shape, fill_value, device=None, *, kind=None, dtype=None):
         """A tensor filled with one number; Float unless kind or dtype says otherwise, Bool for a bool. Mirrors `Tensor::full`.
 
         Args:
@@ -201,6 +202,7 @@ class CreationMethods:
         """
         return _full("full", shape, fill_value, device, kind, dtype)
 
+    @compiled(core.blank_like, movement._fill)
     def empty_like(self):
         """A tensor of undefined content in this shape, dtype and device. Mirrors `Tensor::empty_like`.
 
@@ -209,6 +211,7 @@ class CreationMethods:
         """
         return core.empty(self._dims, self._dtype, self._slot, self._ctx)
 
+    @compiled(core.filled_like, movement._fill, 0)
     def zeros_like(self):
         """Zeros of this shape, dtype and device. Mirrors `Tensor::zeros_like`.
 
@@ -217,6 +220,7 @@ class CreationMethods:
         """
         return self.full_like(0)
 
+    @compiled(core.filled_like, movement._fill, 1)
     def ones_like(self):
         """Ones of this shape, dtype and device. Mirrors `Tensor::ones_like`.
 
@@ -266,6 +270,7 @@ class CreationMethods:
         >>> Tensor.arange(2, 8, step=2).tolist()
         [2, 4, 6]
         """
+        device = Device.default() if device is None and type(start) is int else device
         if type(start) is type(end) is type(step) is int and 0 < step and type(device) is Device and dtype is None:
             code = settings_in_use(device._slot).int_dtype.code
             out = core.counted(movement._arange, start, end, step, code, device._slot, device._ctx)

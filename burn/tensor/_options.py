@@ -117,8 +117,13 @@ def options(device, dtype, kind, op, default=Float):
         dtype: the dtype asked for by keyword, or None.
         kind: the kind that the tensor must have; None where it follows from the dtype, and is `default` without one.
     """
-    if type(device) is Device and dtype is None and type(kind) is Kind:
-        return device, _default(settings_in_use(device._slot), kind)
+    device = Device.default() if device is None else device
+    if type(device) is Device and (kind is None or type(kind) is Kind):
+        if dtype is None:
+            return device, _default(settings_in_use(device._slot), default if kind is None else kind)
+        wanted = DType.of(dtype)
+        if kind is None or kind is wanted.kind:
+            return device, settings_in_use(device._slot).bool_dtype if wanted.is_bool else wanted
     if kind is not None and not isinstance(kind, Kind):
         raise ArgumentTypeError(f"[{op}] 'kind' must be Float, Int or Bool, got {kind!r}")
     given = TensorCreationOptions.of(device, op)

@@ -35,7 +35,7 @@ def checked_convert(array, dtype, op, name="data", exact=False):
         return array
     if dtype.is_bool:
         return (array != 0).astype(target, copy=False)
-    kind = array.dtype.kind if array.dtype.name != "bfloat16" else "f"
+    kind = array.dtype.kind if array.dtype.kind in "fiub" else "f"  # bfloat16 has another one
     if target.kind in "iu" and array.size:
         info = np.iinfo(target)
         if kind == "f":

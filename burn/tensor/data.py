@@ -46,7 +46,7 @@ def array_of(values, dtype=None, op="from_data", name="data"):
         values = values.astype(values.dtype.newbyteorder("="))
     if values.dtype == bool and (values.view(np.uint8) > 1).any():  # such as a view of other bytes
         values = values.view(np.uint8) != 0
-    if values.dtype.name not in ("longdouble",) and values.dtype.itemsize > 8:
+    if values.dtype.itemsize > 8 and values.dtype.name != "longdouble":
         raise DataError(f"[{op}] {name!r} must have at most 8 bytes an element, got dtype {values.dtype}")
     return values
 

@@ -1,6 +1,7 @@
 """Element types of tensors, and the kinds that follow from them."""
 
 import enum
+from typing import Any
 
 from burn._waiting import LackingNames, check_waiting
 
@@ -154,9 +155,14 @@ class DType(metaclass=LackingNames):
             import numpy as np
 
             try:
-                found = None if value is None else _BY_NUMPY.get(np.dtype(value).name)
+                key = None if value is None else np.dtype(value)
             except TypeError:
-                found = None
+                key = None
+            found = _SEEN.get(key)
+            if found is None and key is not None:
+                found = _BY_NUMPY.get(key.name)  # NumPy makes the name anew each time
+                if found is not None:
+                    _SEEN[key] = found
         if found is None:
             from burn.errors import DTypeError
 
@@ -202,6 +208,7 @@ for _dtype in _ALL:
     setattr(DType, _dtype.variant, _dtype)
 _BY_NAME = {d.name: d for d in _ALL}
 _BY_NUMPY = {d._numpy_name: d for d in reversed(_ALL) if d.variant not in ("Flex32", "BoolU8", "BoolU32")}
+_SEEN: dict[Any, DType] = {}  # dtypes of NumPy that were looked up by name
 
 
 class DTypeFamily:

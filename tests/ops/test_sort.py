@@ -52,6 +52,34 @@ def test_order_is_numpys(dtype, descending, device):
         np.testing.assert_array_equal(array(getattr(t, names[1])(1)), where)
 
 
+def alike(dtype, n, rng):
+    """Rows of one value, of two, and of few with others between; the ends of the range too."""
+    ends = np.array([np.nan, np.inf, -np.inf]) if dtype.kind not in "iu" else np.array(
+        [np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)  # fmt: skip
+    few = [0, *ends]
+    rows = [np.full(n, v, dtype) for v in few] + [rng.choice(np.array([v, 1], dtype), n) for v in few]
+    rows += [np.where(rng.random(n) < 0.9, 0, rng.integers(0, 100, n)), np.arange(n) % 64 // 63, np.arange(n) >= n - 20]
+    return np.stack([row.astype(dtype) for row in rows])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_equal_values_keep_the_order_of_their_positions(dtype, device):
+    rng = np.random.default_rng(6)
+    for n in (300, 2048, 2100):
+        x = alike(dtype, n, rng)
+        t = tensor(x, device)
+        where = ordered(True, n)(widened(x), 1)[1]
+        for k in (1, 10, 64, n // 9):
+            have, positions = t.topk_with_indices(k, 1)
+            np.testing.assert_array_equal(array(positions), where[:, :k])
+            assert_same_bits(array(have), np.take_along_axis(x, where[:, :k], 1))
+        if dtype in FLOATS:
+            middle = ordered(False)(widened(x), 1)[1][:, (n - 1) // 2 :][:, :1]
+            have, positions = t.median_with_indices(1)
+            np.testing.assert_array_equal(array(positions), middle)
+            assert_same_bits(array(have), np.take_along_axis(x, middle, 1))
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_the_largest_are_the_first_of_the_order(dtype, device):
     rng = np.random.default_rng(4)
