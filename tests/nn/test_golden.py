@@ -15,7 +15,7 @@ from burn.tensor.activation import log_softmax
 from tests.golden import FOLDER, cases, tensors
 
 PLACES = {
-    nn: "Linear Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn: "Linear PRelu SwiGlu Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
     nn.attention: "MultiHeadAttention",
     nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
     nn.conv: "Conv1d Conv2d Conv3d ConvTranspose2d ConvTranspose3d DeformConv2d",
