@@ -109,14 +109,14 @@ def blocks(x, kernel, o):
     grid, (p, e, t) = of_blocks(x.shape[2:], kernel, o)
     out = np.zeros((*x.shape[:2], int(np.prod(kernel)), int(np.prod(grid))))
     out[..., t, p] = parted(x, *x.shape[:2])[..., e]
-    return out.reshape(len(x), -1, out.shape[3])
+    return out.reshape(len(x), x.shape[1] * out.shape[2], out.shape[3])
 
 
 def folded(x, size, kernel, o):
     """The sum of the columns' elements that stand for each element of the map."""
     _, (p, e, t) = of_blocks(size, kernel, o)
     out = np.zeros((len(x), x.shape[1] // int(np.prod(kernel)), int(np.prod(size))))
-    np.add.at(out, (..., e), x.reshape(*out.shape[:2], -1, x.shape[2])[..., t, p])
+    np.add.at(out, (..., e), x.reshape(*out.shape[:2], int(np.prod(kernel)), x.shape[2])[..., t, p])
     return out.reshape(*out.shape[:2], *size)
 
 
