@@ -1,6 +1,8 @@
 """Every benchmark case runs, at tiny sizes, so that the benchmarks cannot rot."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -62,6 +64,14 @@ def test_comparison_end_to_end(tmp_path, capsys, monkeypatch):
     results = json.loads(path.read_text())
     assert results["cases"][0]["seconds"]["burn"] > 0
     assert not any(case["errors"] for case in results["cases"])
+
+
+@pytest.mark.parametrize("case", [(), ("ctc_loss and gradient 150×32×40, 30 labels",)], ids=["training", "case"])
+def test_memory_of_a_step(case, root):
+    """One number of bytes, below what all intermediate values of the step together would take."""
+    command = [sys.executable, "-m", "benchmarks.memory_growth", "burn", "2", "2", *case]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert 0 < int(done.stdout) < 30e6
 
 
 def test_unknown_case_is_named(capsys):
