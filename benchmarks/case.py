@@ -42,7 +42,7 @@ class Case:
         ratio: least torch time / burn time asked for; a pair where a processor with AVX-512 has another one.
         memory: bytes that must be moved, where that is what limits the case.
         flops: multiplications and additions, where they are.
-        sizes: sizes of a training step, which `step()` then runs.
+        step: name and sizes of a step of `training.py`, which `step()` then runs.
         within: a case, and how many times burn's own time for that one this case may take.
     """
 
@@ -55,7 +55,7 @@ class Case:
     ratio: float | tuple[float, float] | None = None
     memory: int = 0
     flops: int = 0
-    sizes: tuple[int, ...] = ()
+    step: tuple = ()
     within: tuple[str, float] | None = None
 
     def statement(self, contender_name):
@@ -68,8 +68,9 @@ class Case:
         names = dict(contender.names, chain=chain)
         for letter, arg in zip("abc", self.args):
             names[letter] = contender.tensor(arg.array(rng, limit, contender.index_dtype), arg.tracked, arg.dtype)
-        if self.sizes:
-            names["step"] = contender.training_step(*(min(size, limit) for size in self.sizes))
+        if self.step:
+            name, *sizes = self.step
+            names["step"] = contender.step(name, *(min(size, limit) for size in sizes))
         return names
 
     def function(self, contender, limit=1 << 30):

@@ -49,7 +49,7 @@ class Row:
     def kind(self):
         """Cases of one kind have the same physical limit."""
         if self.case.flops:
-            return "f64 operations" if self.case.args[0].dtype == "float64" else "f32 operations"
+            return "f64 operations" if self.case.args and self.case.args[0].dtype == "float64" else "f32 operations"
         return "bytes read" if self.case.family == "reduce" else "bytes moved"
 
 

@@ -17,7 +17,7 @@ def resident(field):
 
 def main(name, threads, steps):
     """Prepares one training run, notes the memory, trains, prints the growth of the peak."""
-    step = contenders.contender(name, threads).training_step(784, 512, 10, 64)
+    step = contenders.contender(name, threads).step("mlp", 784, 512, 10, 64)
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
     before = resident("VmRSS")
     for _ in range(steps):
