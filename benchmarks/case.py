@@ -41,7 +41,7 @@ class Case:
         burn, torch, numpy: the statements; empty where a contender does not take part.
         ratio: least torch time / burn time asked for; a pair where a processor with AVX-512 has another one.
         memory: bytes that must be moved, where that is what limits the case.
-        flops: multiplications and additions, where they are.
+        flops: multiplications and additions of the plain formula, where they are.
         step: name and sizes of a step of `training.py`, which `step()` then runs.
         within: a case, and how many times burn's own time for that one this case may take.
     """
@@ -82,6 +82,19 @@ class Case:
     def target(self, avx512):
         """The ratio asked for on this processor, or None."""
         return self.ratio[avx512] if isinstance(self.ratio, tuple) else self.ratio
+
+    @property
+    def limit(self):
+        """What limits the case: cases of one limit are measured against the same rate. None where nothing is counted."""
+        if self.flops:
+            return "f64 operations" if self.args and self.args[0].dtype == "float64" else "f32 operations"
+        if self.memory:
+            return "bytes read" if self.family == "reduce" else "bytes moved"
+        return None
+
+    def floor(self, rates):
+        """Seconds below which the case cannot get at the rates measured, a second, by limit; None where it has no limit."""
+        return (self.flops or self.memory) / rates[self.limit] if rates.get(self.limit) else None
 
 
 def chain(x, y):

@@ -473,11 +473,14 @@ def step(name, kind, *sizes, family="training", ratio=None, memory=0, flops=0):
     return Case(name, family, (), "step()", "step()", ratio=ratio, memory=memory, flops=flops, step=(kind, *sizes))
 
 
+# Forward and backward of a layer: the products with the weights, of which three need no gradient of their input, and the scores.
+ENCODER = 2 * 16 * 128 * (256 * 256 * (3 * 2 + 3) + 3 * 2 * 256 * 1024 + 7 * 128 * 256)
+
 TRAINING = [
-    step("training step 784-512-10, batch 64", "mlp", 784, 512, 10, 64, ratio=1.5),
+    step("training step 784-512-10, batch 64", "mlp", 784, 512, 10, 64, ratio=1.5, flops=4 * 64 * 784 * 512),
     step("training step 64-32-10, batch 32", "mlp", 64, 32, 10, 32),
     step("training step convnet 8-16-32, batch 64", "convnet", 32, 64, ratio=1.8),
-    step("training step encoder layer 16×128×256", "encoder", 16, 128, 256, 8, 1024, ratio=(1.3, 1.15)),
+    step("training step encoder layer 16×128×256", "encoder", 16, 128, 256, 8, 1024, ratio=(1.3, 1.15), flops=ENCODER),
     step("linear 8 rows 768 to 3072", "linear", 8, 768, 3072, ratio=(1.0, 0.95), memory=4 * 768 * 3072),
     step("linear and relu 64×784 to 512", "linear", 64, 784, 512, 1, ratio=(1.0, 0.95), flops=2 * 64 * 784 * 512),
     # Four inputs, three results.
@@ -537,6 +540,11 @@ CONV = [
         "torch.fft.fft(torch.complex(a, b), dim=1)",
     ),
 ]
+
+# By what limits a case: the case that shows how much of that the machine has a second.
+YARDSTICKS = {
+    "bytes moved": "add 2^24", "bytes read": "sum 2048²", "f32 operations": "matmul 2048", "f64 operations": "matmul 1024 f64",
+}  # fmt: skip
 
 CASES = [
     case
