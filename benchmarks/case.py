@@ -41,8 +41,8 @@ class Case:
         burn, torch, numpy: the statements; empty where a contender does not take part.
         ratio: least torch time / burn time asked for; a pair where a processor with AVX-512 has another one.
         memory: bytes that must be moved, where that is what limits the case.
-        flops: multiplications and additions, where they are.
-        sizes: sizes of a training step, which `step()` then runs.
+        flops: multiplications and additions of the plain formula, where they are.
+        step: name and sizes of a step of `training.py`, which `step()` then runs.
         within: a case, and how many times burn's own time for that one this case may take.
     """
 
@@ -55,7 +55,7 @@ class Case:
     ratio: float | tuple[float, float] | None = None
     memory: int = 0
     flops: int = 0
-    sizes: tuple[int, ...] = ()
+    step: tuple = ()
     within: tuple[str, float] | None = None
 
     def statement(self, contender_name):
@@ -68,8 +68,9 @@ class Case:
         names = dict(contender.names, chain=chain)
         for letter, arg in zip("abc", self.args):
             names[letter] = contender.tensor(arg.array(rng, limit, contender.index_dtype), arg.tracked, arg.dtype)
-        if self.sizes:
-            names["step"] = contender.training_step(*(min(size, limit) for size in self.sizes))
+        if self.step:
+            name, *sizes = self.step
+            names["step"] = contender.step(name, *(min(size, limit) for size in sizes))
         return names
 
     def function(self, contender, limit=1 << 30):
@@ -81,6 +82,19 @@ class Case:
     def target(self, avx512):
         """The ratio asked for on this processor, or None."""
         return self.ratio[avx512] if isinstance(self.ratio, tuple) else self.ratio
+
+    @property
+    def limit(self):
+        """What limits the case: cases of one limit are measured against the same rate. None where nothing is counted."""
+        if self.flops:
+            return "f64 operations" if self.args and self.args[0].dtype == "float64" else "f32 operations"
+        if self.memory:
+            return "bytes read" if self.family == "reduce" else "bytes moved"
+        return None
+
+    def floor(self, rates):
+        """Seconds below which the case cannot get at the rates measured, a second, by limit; None where it has no limit."""
+        return (self.flops or self.memory) / rates[self.limit] if rates.get(self.limit) else None
 
 
 def chain(x, y):

@@ -56,10 +56,10 @@ def of_dtype(name, burn, torch, *dtypes, ratio=1.1, size=2):
     return Case(f"{name} 2^22 {dtypes[0]}", "elementwise", args, burn, torch, ratio=ratio, memory=size * M4)
 
 
-def half(name, statement, torch, args, of, family="elementwise"):
+def half(name, statement, torch, args, of, family="elementwise", ratio=None):
     """An operation in bf16, held against our own time in f32."""
     args = tuple(replace(arg, dtype="bfloat16") for arg in args)
-    return Case(f"{name} bf16", family, args, statement, torch, within=(of, 1.25))
+    return Case(f"{name} bf16", family, args, statement, torch, ratio=ratio, within=(of, 1.25))
 
 
 def reduction(name, burn, torch, numpy, ratio=None):
@@ -172,6 +172,14 @@ ELEMENTWISE = [
     half("exp 2^22", "a.exp()", "torch.exp(a)", (Arg((M4,), low=-20, high=20),), "exp 2^22"),
     half("gelu 2^22", "activation.gelu(a)", "F.gelu(a)", (Arg((M4,), low=-5, high=5),), "gelu 2^22"),
     Case(
+        "(a*b+1).tanh()*a 2^22",
+        "elementwise",
+        (Arg((M4,)), Arg((M4,))),
+        *["(a * b + 1.0).tanh() * a"] * 2,
+        ratio=(1.5, 1.3),
+        memory=40 * M4,
+    ),
+    Case(
         "add a row 2048²",
         "elementwise",
         (SQUARE, Arg((1, 2048))),
@@ -281,7 +289,9 @@ MATMUL = [
     product("32 × 128×64 by 64×128", (32, 128, 64), (32, 64, 128), (1.0, 0.9)),
     product("64×784 by 784×512", (64, 784), (784, 512), (1.0, 0.9)),
     product("1024 f64", (1024, 1024), (1024, 1024), 0.75, "float64"),
-    half("matmul 1024", "a @ b", "a @ b", (Arg((1024, 1024)), Arg((1024, 1024))), "matmul 1024", "matmul"),
+    half("matmul 1024", "a @ b", "a @ b", (Arg((1024, 1024)), Arg((1024, 1024))), "matmul 1024", "matmul", (None, 1.0)),
+    Case("matmul 4096² by 4096", "matmul", (BIG, Arg((4096, 1))), *["a @ b"] * 3, memory=4 * M16),
+    half("matmul 4096² by 4096", "a @ b", "a @ b", (BIG, Arg((4096, 1))), "matmul 4096² by 4096", "matmul", (None, 3)),
 ]
 
 MAP, SMALL_MAP = Arg((8, 64, 112, 112)), Arg((8, 64, 56, 56))
@@ -473,9 +483,25 @@ RANDOM = [
     ),
 ]
 
+
+def step(name, kind, *sizes, family="training", ratio=None, memory=0, flops=0):
+    """A step of `training.py`."""
+    return Case(name, family, (), "step()", "step()", ratio=ratio, memory=memory, flops=flops, step=(kind, *sizes))
+
+
+# Forward and backward of a layer: the products with the weights, of which three need no gradient of their input, and the scores.
+ENCODER = 2 * 16 * 128 * (256 * 256 * (3 * 2 + 3) + 3 * 2 * 256 * 1024 + 7 * 128 * 256)
+
 TRAINING = [
-    Case("training step 784-512-10, batch 64", "training", (), "step()", "step()", ratio=1.5, sizes=(784, 512, 10, 64)),
-    Case("training step 64-32-10, batch 32", "training", (), "step()", "step()", sizes=(64, 32, 10, 32)),
+    step("training step 784-512-10, batch 64", "mlp", 784, 512, 10, 64, ratio=1.5, flops=4 * 64 * 784 * 512),
+    step("training step 64-32-10, batch 32", "mlp", 64, 32, 10, 32),
+    step("training step convnet 8-16-32, batch 64", "convnet", 32, 64, ratio=1.8),
+    step("training step encoder layer 16×128×256", "encoder", 16, 128, 256, 8, 1024, ratio=(1.3, 1.15), flops=ENCODER),
+    step("linear 8 rows 768 to 3072", "linear", 8, 768, 3072, ratio=(1.0, 0.95), memory=4 * 768 * 3072),
+    step("linear and relu 64×784 to 512", "linear", 64, 784, 512, 1, ratio=(1.0, 0.95), flops=2 * 64 * 784 * 512),
+    # Four inputs, three results.
+    step("adam step 2^22", "adam", 1, M4, ratio=1.1, memory=28 * M4),
+    step("adam step 200 of 1000", "adam", 200, 1000, ratio=(5, 10)),
 ]
 
 SIGNAL = [
@@ -545,6 +571,11 @@ LOSS = [
         memory=3 * 4 * 8 * 100 * 21 * 512,
     ),
 ]  # fmt: skip
+
+# By what limits a case: the case that shows how much of that the machine has a second.
+YARDSTICKS = {
+    "bytes moved": "add 2^24", "bytes read": "sum 2048²", "f32 operations": "matmul 2048", "f64 operations": "matmul 1024 f64",
+}  # fmt: skip
 
 CASES = [
     case

@@ -4,7 +4,9 @@
 
 Every contender gets the same number of threads and is warm before it is timed. In a round each contender answers once
 with a median over about 50 ms; the ratio is the median of the rounds' ratios, so that a slow spell of the machine hits
-both sides. The last lines give the geometric mean and every case below its target.
+both sides. `floor` is the share of the machine's limit that burn reaches: the bytes or operations of the case at the
+rates of the yardsticks, which are measured first, over burn's time. The last lines give the geometric mean and every case
+below its target.
 """
 
 import argparse
@@ -45,12 +47,19 @@ class Row:
         """Giga-units a second that a contender reached: bytes or operations; 0 where the case counts none."""
         return (self.case.memory or self.case.flops) / self.seconds[name] / 1e9 if name in self.seconds else 0.0
 
-    @property
-    def kind(self):
-        """Cases of one kind have the same physical limit."""
-        if self.case.flops:
-            return "f64 operations" if self.case.args[0].dtype == "float64" else "f32 operations"
-        return "bytes read" if self.case.family == "reduce" else "bytes moved"
+    def share(self, rates, name="burn"):
+        """Share of the floor that a contender reaches, or None."""
+        floor = self.case.floor(rates)
+        return floor / self.seconds[name] if floor and name in self.seconds else None
+
+
+def yardsticks(workers, rounds, seconds):
+    """Bytes or operations a second by what limits a case: the best of the contenders."""
+    rates = {}
+    for limit, name in cases.YARDSTICKS.items():
+        row = measure(next(case for case in cases.CASES if case.name == name), workers, rounds, seconds, None)
+        rates[limit] = max((1e9 * row.rate(name) for name in row.seconds if name != "numpy"), default=0.0)
+    return rates
 
 
 def measure(case, workers, rounds, seconds, target):
@@ -83,7 +92,7 @@ def measure(case, workers, rounds, seconds, target):
     return row
 
 
-def judge(row, best):
+def judge(row, rates):
     """One word for the row: whether its target is met."""
     ratio = row.ratio()
     if "burn" in row.errors:
@@ -92,8 +101,8 @@ def judge(row, best):
         return ""
     if ratio >= row.target:
         return "ok"
-    limit = NEAR_FLOOR * best.get(row.kind, math.inf)
-    if ratio >= 0.9 and min(row.rate("burn"), row.rate("torch")) >= limit:
+    shares = row.share(rates), row.share(rates, "torch")
+    if ratio >= 0.9 and None not in shares and min(shares) >= NEAR_FLOOR:
         return "ok: both at the floor"
     return "below"
 
@@ -103,8 +112,9 @@ def microseconds(seconds):
     return "" if seconds is None else f"{seconds * 1e6:,.2f}" if seconds < 1e-4 else f"{seconds * 1e6:,.0f}"
 
 
-def line(row, word=""):
+def line(row, rates):
     """The row as printed."""
+    share = row.share(rates)
     ratio, against_numpy = row.ratio(), row.ratio("numpy")
     spread = f"{min(row.ratios['torch']):.2f}-{max(row.ratios['torch']):.2f}" if ratio else ""
     cells = [
@@ -115,9 +125,10 @@ def line(row, word=""):
         f"{spread:>12}",
         f"{row.target:7g}" if row.target else " " * 7,
         f"{against_numpy:7.2f}" if against_numpy else " " * 7,
+        f"{share:6.0%}" if share else " " * 6,
         f"{row.rate('burn'):7.1f} G{unit(row)}" if row.rate("burn") else " " * 12,
     ]
-    return " ".join([*cells, word, "(disturbed)" if row.disturbed else ""]).rstrip()
+    return " ".join([*cells, judge(row, rates), "(disturbed)" if row.disturbed else ""]).rstrip()
 
 
 def unit(row):
@@ -126,7 +137,8 @@ def unit(row):
 
 
 HEADER = (
-    f"{'case':38} {'burn µs':>10} {'torch µs':>10} {'ratio':>7} {'spread':>12} {'target':>7} {'numpy':>7} {'rate':>11}"
+    f"{'case':38} {'burn µs':>10} {'torch µs':>10} {'ratio':>7} {'spread':>12} {'target':>7} {'numpy':>7} {'floor':>6} "
+    f"{'rate':>11}"
 )
 
 
@@ -198,20 +210,20 @@ def main(argv=None):
         )
     if share > 0.1:
         print(f"warning: {share:.0%} of the machine is busy with other work; do not trust small differences")
+    rates = yardsticks(workers, min(options.rounds, 3), options.milliseconds / 1e3)
+    print("floor: " + ", ".join(f"{rate / 1e9:.1f} G {limit} a second" for limit, rate in rates.items() if rate))
     print(f"\n{HEADER}\n{'-' * len(HEADER)}")
-    rows, best = [], {}
+    rows = []
     for case in chosen:
         row = measure(case, workers, options.rounds, options.milliseconds / 1e3, case.target(avx512))
-        for name in row.seconds:
-            best[row.kind] = max(best.get(row.kind, 0.0), row.rate(name))
         rows.append(row)
-        print(line(row, judge(row, {})), *row.errors.items(), flush=True)
+        print(line(row, rates), *row.errors.items(), flush=True)
     for worker in workers.values():
         worker.close()
     growth = {}
     if not options.cases:
         growth = memory_growth(pythons, options.threads, 3 if options.tiny else 100)
-    report(rows, best, growth)
+    report(rows, rates, growth)
     options.json.parent.mkdir(parents=True, exist_ok=True)
     document = {
         "cpu": cpu,
@@ -221,6 +233,7 @@ def main(argv=None):
         "busy": share,
         "geometric_mean": geometric_mean([row.ratio() for row in rows if row.ratio()]),
         "memory_growth": growth,
+        "rates": rates,
         "cases": [
             {
                 "name": row.case.name,
@@ -228,7 +241,8 @@ def main(argv=None):
                 "ratio": row.ratio(),
                 "ratios": row.ratios.get("torch", []),
                 "target": row.target,
-                "verdict": judge(row, best),
+                "floor": row.case.floor(rates),
+                "verdict": judge(row, rates),
                 "disturbed": row.disturbed,
                 "errors": row.errors,
             }
@@ -240,7 +254,7 @@ def main(argv=None):
     return 1 if any(row.errors for row in rows) else 0
 
 
-def report(rows, best, growth):
+def report(rows, rates, growth):
     """Prints what follows the table."""
     print()
     for peer in ("torch", "numpy"):
@@ -258,14 +272,10 @@ def report(rows, best, growth):
         word = "" if ours is None or theirs is None else " (ok)" if ours <= theirs else " (more than torch)"
         print(f"growth of peak memory in the training steps: {sizes}{word}")
     for row in rows:
-        word = judge(row, best)
+        word = judge(row, rates)
         if word in ("below", "ok: both at the floor"):
-            floor = (
-                f"; burn {row.rate('burn'):.1f}, torch {row.rate('torch'):.1f}, best of this run in {row.kind} "
-                f"{best[row.kind]:.1f} G{unit(row)}"
-                if row.rate("burn")
-                else ""
-            )
+            shares = [row.share(rates, name) for name in ("burn", "torch")]
+            floor = "" if None in shares else "; burn {:.0%}, torch {:.0%} of the floor".format(*shares)
             print(f"{word}: {row.case.name}: {row.ratio():.2f} of {row.target:g}{floor}")
     ours = {row.case.name: row.seconds["burn"] for row in rows if "burn" in row.seconds}
     for name, base, times in [(row.case.name, *row.case.within) for row in rows if row.case.within]:

@@ -56,9 +56,9 @@ class Burn:
         tensor = self.names["burn"].Tensor.from_data(array, device, dtype or array.dtype)
         return tensor.require_grad() if tracked else tensor
 
-    def training_step(self, *sizes):
-        """A function that runs one step of training."""
-        return training.burn_step(*sizes)
+    def step(self, name, *sizes):
+        """A function that runs one of the steps of `training.py`."""
+        return training.STEPS[name][0](*sizes)
 
 
 class Torch:
@@ -89,9 +89,9 @@ class Torch:
             tensor = tensor.bfloat16()
         return tensor.requires_grad_(True) if tracked else tensor
 
-    def training_step(self, *sizes):
-        """A function that runs one step of training."""
-        return training.torch_step(*sizes)
+    def step(self, name, *sizes):
+        """A function that runs one of the steps of `training.py`."""
+        return training.STEPS[name][1](*sizes)
 
 
 class Numpy:

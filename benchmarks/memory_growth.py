@@ -24,7 +24,7 @@ def prepared(name, threads, case_name):
     """A function that runs one step; its parameters or inputs exist, and its code has run once."""
     contender = contenders.contender(name, threads)
     if not case_name:
-        return contender.training_step(784, 512, 10, 64)
+        return contender.step("mlp", 784, 512, 10, 64)
     case = next(case for case in CASES if case.name == case_name)
     case.function(contender, 16)()
     return case.function(contender)

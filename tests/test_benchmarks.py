@@ -60,7 +60,7 @@ def test_comparison_end_to_end(tmp_path, capsys, monkeypatch):
     path = tmp_path / "results.json"
     assert compare.main(["--tiny", "--cases", "add 8,training", "--json", str(path)]) == 0
     printed = capsys.readouterr().out
-    assert "add 8" in printed and "geometric mean of numpy time" in printed
+    assert "add 8" in printed and "floor: " in printed and "geometric mean of numpy time" in printed
     results = json.loads(path.read_text())
     assert results["cases"][0]["seconds"]["burn"] > 0
     assert not any(case["errors"] for case in results["cases"])
@@ -92,8 +92,15 @@ def test_verdict_near_the_floor():
     case = next(case for case in cases.CASES if case.memory)
     seconds = case.memory / 1e10
     row = compare.Row(case, 1.3, {"burn": seconds, "torch": seconds * 0.95}, {"torch": [0.95]})
-    assert compare.judge(row, {row.kind: 10.6}) == "ok: both at the floor"
-    assert compare.judge(row, {row.kind: 20.0}) == "below"
+    assert compare.judge(row, {case.limit: 10.6e9}) == "ok: both at the floor"
+    assert compare.judge(row, {case.limit: 20e9}) == "below"
+    assert row.share({case.limit: 20e9}) == pytest.approx(0.5) and row.share({}) is None
+
+
+def test_each_limit_has_a_yardstick():
+    by_name = {case.name: case for case in cases.CASES}
+    assert {by_name[name].limit for name in cases.YARDSTICKS.values()} == set(cases.YARDSTICKS)
+    assert {case.limit for case in cases.CASES if case.limit} <= set(cases.YARDSTICKS)
 
 
 def test_machine_is_described():

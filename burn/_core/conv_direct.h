@@ -169,7 +169,7 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
         }
 }
 
-/* The results of phases, each [o][rows][cols], to their places between one another. */
+/* The results of phases, each [o][rows][cols], to their places between one another. With lanes all have the cols of the first. */
 static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T *y)
 {
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
@@ -181,18 +181,19 @@ static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T
         for (int64_t q = 0; q < v->phases; q++) {
             const int64_t cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
             if (cols <= 0) continue;
+            const int64_t ld_row = g->lanes ? g->col_block : cols;
             if (s == 2 && q == 0 && conv_positions(v, 1) - j0 > 0) {
                 /* both at once, below */
-                phase[1] = from += g->call->o * rows * cols;
+                phase[1] = from += g->call->o * rows * ld_row;
                 continue;
             }
             for (int64_t o = 0; o < g->call->o; o++)
                 for (int64_t i = 0; i < rows; i++) {
                     T *d = y + o * ld + ((q0 + i) * h->write + r) * v->out + j0 * s + q;
-                    const T *b = from + (o * rows + i) * cols;
+                    const T *b = from + (o * rows + i) * ld_row;
                     if (s == 2 && q == 1) {
                         const int64_t first = gemm_min(g->col_block, conv_positions(v, 0) - j0);
-                        const T *a = phase[0] + (o * rows + i) * first;
+                        const T *a = phase[0] + (o * rows + i) * (g->lanes ? ld_row : first);
                         for (int64_t j = 0; j < cols; j++) {
                             d[2 * j - 1] = a[j];
                             d[2 * j] = b[j];
@@ -200,7 +201,7 @@ static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T
                         if (first > cols) d[2 * cols - 1] = a[cols];
                     } else for (int64_t j = 0; j < cols; j++) d[j * s] = b[j];
                 }
-            from += g->call->o * rows * cols;
+            from += g->call->o * rows * ld_row;
         }
     }
 }
@@ -245,6 +246,7 @@ static void FN(direct_part)(void *ctx, int64_t task)
                 a += call->o * depth;
                 off += depth;
                 if (w.rows <= 0 || w.cols <= 0) continue;
+                if (g->lanes) w.cols = g->col_block; /* the lanes are those of the longest phase: its ends are not woven in */
                 w.ld = g->phased ? w.rows * w.cols : d->out * FN(plane_out)(g);
                 w.row_ld = g->phased ? w.cols : v->out;
                 w.y = g->phased ? to : y + q0 * v->out + j0;
@@ -449,7 +451,7 @@ static size_t FN(direct)(const conv_call *call, conv_way way, const uint8_t *onl
         ints += conv_axis_room(call, a);
     }
     static FN(lanes) wanted; /* not NULL: to be decided */
-    g.lanes = call->transposed && g.axis[1].phases * g.axis[2].phases > 1 ? NULL : &wanted;
+    g.lanes = &wanted;
     FN(direct_sizes)(&g);
     const int64_t groups = g.lanes ? gemm_ceil(g.row_block * g.width, VL) : 0;
     const size_t bytes = packed * sizeof(T) + groups * sizeof(FN(lanes)) + call->c * area * sizeof(int32_t);

@@ -1,6 +1,7 @@
 /* From a call to register tiles, included once an element type. Four ways, chosen by shape:
    VECTOR  one row: memory bound, b is read once;
-   DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel;
+   DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel; a large b is then read once, some
+           rows of a strip of columns at a time;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
    BLOCKS  both are packed whole (one region), then blocks of c are computed (another).
    The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so
@@ -15,7 +16,7 @@ typedef struct {
     const T *bias;
     const FN(source) *source;
     void *half;                              /* where c goes in the end, rounded; NULL where c is the result */
-    int act, threads, way, pack_a, by_rows;
+    int act, threads, way, pack_a, by_rows, streamed;
     gemm_split rows;                         /* row panels */
     int64_t mp, np, kc, slab, at;            /* panels, block and slab of k, start of the slab */
     int64_t mt, nt;                          /* blocks of c */
@@ -147,19 +148,36 @@ static void FN(dots)(void *ctx, int64_t part)
 /* A last panel that is neither a whole tile nor a whole vector cannot be read in place. */
 GEMM_INLINE int FN(ragged)(const FN(job) *g) { return g->n % NR && g->n % NR != VL; }
 
-GEMM_INLINE void FN(direct_tile)(const FN(job) *g, int64_t i, int64_t j)
+GEMM_INLINE void FN(direct_piece)(const FN(job) *g, int64_t i, int64_t j, int64_t k0, int64_t k1)
 {
     const int64_t i0 = gemm_start(g->rows, i);
     const int w = FN(width)(g, j), packed = w != NR && w != VL;
+    const FN(target) to = FN(aim)(g, i0, j, k0, k1);
+    const T *b = packed ? g->pb + k0 * NR : FN(at_b)(g, k0, j * NR);
+    (w > VL ? FN(tile_strided) : FN(tile_narrow))(FN(height)(g, i), k1 - k0, FN(at_a)(g, i0, k0), g->rsa, g->csa, b,
+                                                  packed ? NR : g->rsb, &to);
+}
+
+GEMM_INLINE void FN(direct_tile)(const FN(job) *g, int64_t i, int64_t j)
+{
     int64_t k0 = 0;
     do {
         const int64_t k1 = gemm_min(k0 + g->kc, g->k);
-        const FN(target) to = FN(aim)(g, i0, j, k0, k1);
-        const T *b = packed ? g->pb + k0 * NR : FN(at_b)(g, k0, j * NR);
-        (w > VL ? FN(tile_strided) : FN(tile_narrow))(FN(height)(g, i), k1 - k0, FN(at_a)(g, i0, k0), g->rsa, g->csa, b,
-                                                      packed ? NR : g->rsb, &to);
+        FN(direct_piece)(g, i, j, k0, k1);
         k0 = k1;
     } while (k0 < g->k);
+}
+
+/* Few rows of a and a b from memory: a strip of c stays in L1 or L2 while rows of b go by. */
+enum { FN(STREAM_PANELS) = 4096 / TBYTES / NR, FN(STREAM_DEPTH) = 16 };
+
+GEMM_INLINE void FN(direct_streamed)(const FN(job) *g, int64_t j0, int64_t j1)
+{
+    for (int64_t at = j0; at < j1; at += FN(STREAM_PANELS))
+        for (int64_t k0 = 0; k0 < g->k; k0 += FN(STREAM_DEPTH))
+            for (int64_t j = at; j < gemm_min(at + FN(STREAM_PANELS), j1); j++)
+                for (int64_t i = 0; i < g->mp; i++)
+                    FN(direct_piece)(g, i, j, k0, gemm_min(k0 + FN(STREAM_DEPTH), g->k));
 }
 
 static void FN(direct)(void *ctx, int64_t part)
@@ -171,8 +189,11 @@ static void FN(direct)(void *ctx, int64_t part)
             for (int64_t j = 0; j < g->np; j++) FN(direct_tile)(g, i, j);
     } else {
         const gemm_split split = gemm_even(g->np, g->parts);
-        for (int64_t j = gemm_start(split, part); j < gemm_start(split, part + 1); j++)
-            for (int64_t i = 0; i < g->mp; i++) FN(direct_tile)(g, i, j);
+        const int64_t begin = gemm_start(split, part), end = gemm_start(split, part + 1);
+        if (g->streamed) FN(direct_streamed)(g, begin, end);
+        else
+            for (int64_t j = begin; j < end; j++)
+                for (int64_t i = 0; i < g->mp; i++) FN(direct_tile)(g, i, j);
     }
 }
 
@@ -304,7 +325,8 @@ static int64_t FN(plan)(FN(job) *g, int threads)
     const int collide = g->rsb * TBYTES % 4096 == 0 && g->k > 8;
     if (native && g->csb == 1 && (g->mp <= GEMM_SKINNY || (g->k * g->n <= GEMM_B_L2 / TBYTES && !collide))) {
         g->way = FN(DIRECT);
-        g->by_rows = g->mp >= 2 * threads || g->np < threads;
+        g->streamed = g->mp <= GEMM_SKINNY && g->np >= 8 && g->k * g->n > GEMM_STREAM / TBYTES;
+        g->by_rows = !g->streamed && (g->mp >= 2 * threads || g->np < threads);
         g->parts = gemm_min(g->by_rows ? g->mp : g->np, threads);
         if (FN(ragged)(g)) g->pb_size = NR * g->k;
         return g->pb_size;

@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+enum { GEMM_STREAM = 1024 * 1024 };
+
 #define GEMM_INLINE static inline __attribute__((always_inline))
 #define GEMM_CALL static __attribute__((noinline, unused))
 #define GEMM_PRAGMA_(x) _Pragma(#x)
@@ -21,6 +23,7 @@
    GEMM_KC      bytes of a row of A in one block of k
    GEMM_B_L2    bytes of B up to which it is read in place, again for each row panel
    GEMM_SKINNY  row panels up to which b of any size is read in place
+   GEMM_STREAM  bytes of B from which it is read by rows then: it does not stay in L2
    GEMM_A_L2    bytes of A up to which it stays in L2 and only B is packed, a few panels at a time
    GEMM_GROUP   panels of B packed together: longer runs of each row of B
    GEMM_MT, NT  row and column panels of the block of C that one task computes

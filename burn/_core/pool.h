@@ -38,7 +38,9 @@ typedef struct {
     adaptive_shape shape;
     const void *in;
     void *out;
-    int64_t *begin, *end;
+    /* windows along the last axis, and along the one before it: of the output in a forward pass, of the input in a backward
+       one, where also how many elements each window of the output has (`wide`, `high`) */
+    int64_t *begin, *end, *top, *bottom, *wide, *high;
     int64_t group, tasks;
     size_t scratch;
 } adaptive_job;
@@ -158,13 +160,17 @@ static int adaptive_run(int backward, int dtype, const void *in, void *out, cons
     const adaptive_shape *s = &j.shape;
     const int64_t n = backward ? s->w : s->ow, of = backward ? s->ow : s->w, deep = backward ? s->d : s->od;
     const int64_t volume = s->d * s->h * s->w, small = s->od * s->oh * s->ow;
-    const size_t table = (size_t)(2 * n) * sizeof(int64_t);
+    const int64_t m = backward ? s->h : s->oh, rows = backward ? s->oh : s->h;
+    const size_t table = (size_t)(2 * (n + m) + s->ow + s->oh) * sizeof(int64_t);
     j.tasks = s->planes * deep;
     if (j.tasks * (backward ? volume : small) == 0) return BURN_OK;
     j.begin = rt->alloc(table);
     if (!j.begin) return rt_no_memory(a, (int64_t)table);
-    j.end = j.begin + n;
+    j.end = j.begin + n, j.top = j.end + n, j.bottom = j.top + m, j.wide = j.bottom + m, j.high = j.wide + s->ow;
     for (int64_t c = 0; c < n; c++) j.begin[c] = adaptive_start(c, of, n), j.end[c] = adaptive_end(c, of, n);
+    for (int64_t c = 0; c < m; c++) j.top[c] = adaptive_start(c, rows, m), j.bottom[c] = adaptive_end(c, rows, m);
+    for (int64_t c = 0; c < s->ow; c++) j.wide[c] = adaptive_end(c, s->w, s->ow) - adaptive_start(c, s->w, s->ow);
+    for (int64_t c = 0; c < s->oh; c++) j.high[c] = adaptive_end(c, s->h, s->oh) - adaptive_start(c, s->h, s->oh);
     j.scratch = (size_t)(rounded(of, j.t->lanes) + j.t->lanes) * 8;
     j.group = i64_max(1, POOL_WORK / i64_max(1, (volume + small) / deep));
     rt_tasks(adaptive_task, &j, ceil_div(j.tasks, j.group), (double)(s->planes * (volume + small)) * 0.4);

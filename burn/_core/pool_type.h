@@ -295,7 +295,7 @@ static void FN(adaptive_rows)(const adaptive_job *j, int64_t plane, int64_t i, v
     T *out = (T *)j->out + (plane * s->od + i) * s->oh * s->ow;
     int64_t d0 = adaptive_start(i, s->d, s->od), d1 = adaptive_end(i, s->d, s->od);
     for (int64_t k = 0; k < s->oh; k++) {
-        int64_t h0 = adaptive_start(k, s->h, s->oh), h1 = adaptive_end(k, s->h, s->oh);
+        int64_t h0 = j->top[k], h1 = j->bottom[k];
         for (int64_t d = d0; d < d1; d++) {
             for (int64_t r = h0; r < h1; r += 4) {
                 int fresh = d == d0 && r == h0;
@@ -324,7 +324,7 @@ static void FN(adaptive_back)(const adaptive_job *j, int64_t plane, int64_t i, v
     T *dx = (T *)j->out + (plane * s->d + i) * s->h * s->w;
     int64_t d0 = adaptive_start(i, s->od, s->d), d1 = adaptive_end(i, s->od, s->d), low = -1, high = -1;
     for (int64_t r = 0; r < s->h; r++) {
-        int64_t h0 = adaptive_start(r, s->oh, s->h), h1 = adaptive_end(r, s->oh, s->h);
+        int64_t h0 = j->top[r], h1 = j->bottom[r];
         T *row = dx + r * s->w;
         if (h0 == low && h1 == high) {
             memcpy(row, row - s->w, (size_t)s->w * sizeof(T));
@@ -336,14 +336,14 @@ static void FN(adaptive_back)(const adaptive_job *j, int64_t plane, int64_t i, v
             int64_t depth = adaptive_end(d, s->d, s->od) - adaptive_start(d, s->d, s->od);
             for (int64_t k = h0; k < h1; k++) {
                 const T *at = g + (d * s->oh + k) * s->ow;
-                A factor = 1 / (A)(depth * (adaptive_end(k, s->h, s->oh) - adaptive_start(k, s->h, s->oh)));
+                A factor = 1 / (A)(depth * j->high[k]);
                 for (int64_t c = 0; c < s->ow; c++) sum[c] += UP(at[c]) * factor;
             }
         }
-        for (int64_t c = 0; c < s->ow; c++) sum[c] /= (A)(adaptive_end(c, s->w, s->ow) - adaptive_start(c, s->w, s->ow));
+        for (int64_t c = 0; c < s->ow; c++) sum[c] /= (A)j->wide[c];
         for (int64_t c = 0; c < s->w; c++) {
-            A total = 0;
-            for (int64_t o = j->begin[c]; o < j->end[c]; o++) total += sum[o];
+            A total = sum[j->begin[c]];
+            for (int64_t o = j->begin[c] + 1; o < j->end[c]; o++) total += sum[o];
             row[c] = DOWN(total);
         }
     }

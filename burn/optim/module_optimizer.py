@@ -314,10 +314,11 @@ class _Stepper(ModuleMapper):
         del self.map_float, self._compiled
 
     def _one(self, param: Param, grad: Tensor, entry: core.UpdateState | None) -> Param:
-        optimizer, id = self._optimizer, param.id
-        path = self._path(id)
+        optimizer, id, lr = self._optimizer, param.id, self._lr
+        # Paths cost a walk: a parameter that was stepped before has one already, unless the rate depends on it.
+        path = self._path(id) if entry is None or not isinstance(lr, float) else entry.path
         group = optimizer._group_of(id, path)
-        rule, lr = optimizer._groups[group].optimizer, self._lr
+        rule = optimizer._groups[group].optimizer
         if not isinstance(lr, float):
             lr = lr.lr_from_param(id, path)
         value = param.base()
