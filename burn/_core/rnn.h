@@ -36,7 +36,7 @@ enum { PANEL_F64 = NR };
 #include "gemm_end.h"
 
 #define RNN_ROWS (48 / GEMM_MR * GEMM_MR) /* of a part at most: whole register tiles */
-#define RNN_DEPTH 1024 /* bytes of a row of the states that are multiplied before the next row: theirs and the panel's lie in L1 */
+#define RNN_DEPTH 1024 /* bytes of a row of states that are multiplied before the next row's: these and the panel lie in L1 */
 
 enum { RNN_PLAIN, RNN_LSTM, RNN_GRU, RNN_GRU_BEFORE, RNN_CELLS };
 
