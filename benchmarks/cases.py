@@ -515,11 +515,36 @@ CONV = [
     ),
 ]
 
+
+def recurrent(kind, ratio, batch=32, tracked=False):
+    """A recurrent layer of 128 to 256 over 64 steps."""
+    gates = {"Rnn": 1, "Gru": 3, "Lstm": 4, "BiLstm": 8}[kind]
+    return Case(
+        f"{kind} {batch}×64×128→256{' and gradient' if tracked else ''}", "rnn", (Arg((batch, 64, 128), tracked=tracked),),
+        f'recurrent("{kind}", a){".sum().backward()" if tracked else ""}',
+        f'recurrent{"_gradients" if tracked else ""}("{kind}", a)', ratio=ratio,
+        flops=2 * batch * 64 * gates * 256 * (128 + 256) * (3 if tracked else 1),
+    )  # fmt: skip
+
+
+RNN = [
+    recurrent("Lstm", (1.1, 1.1)),
+    recurrent("Lstm", (1.1, 1.0), tracked=True),
+    recurrent("Lstm", (1.5, 1.4), batch=1),
+    recurrent("Lstm", None, batch=1, tracked=True),
+    recurrent("BiLstm", (1.1, 1.1)),
+    recurrent("BiLstm", None, tracked=True),
+    recurrent("Gru", (1.1, 1.1)),
+    recurrent("Gru", None, tracked=True),
+    recurrent("Rnn", None),
+    recurrent("Rnn", None, tracked=True),
+]
+
 CASES = [
     case
     for rows in (
         SMALL_OPS, ELEMENTWISE, REDUCE, NORM, ATTENTION, SORT, MATMUL, MOVEMENT, RANDOM, SIGNAL, POOL, INTERPOLATE, CONV,
-        TRAINING,
+        RNN, TRAINING,
     )
     for case in rows
 ]  # fmt: skip

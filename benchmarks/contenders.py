@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from benchmarks import training
+from benchmarks import recurrent, training
 
 NAMES = ("burn", "torch", "numpy")
 
@@ -45,6 +45,7 @@ class Burn:
             "causal": importlib.import_module("burn.tensor.ops").AttentionModuleOptions(is_causal=True),
             "f64": burn.DType.F64,
             "device": self.plain,
+            **recurrent.burn_recurrent(),
         }
 
     def tensor(self, array, tracked, dtype):
@@ -69,7 +70,7 @@ class Torch:
 
         torch.set_num_threads(threads)
         self.version = torch.__version__
-        self.names = {"torch": torch, "F": torch.nn.functional}
+        self.names = {"torch": torch, "F": torch.nn.functional, **recurrent.torch_recurrent(torch)}
         # Freed blocks of this size make glibc keep memory instead of returning it; without that, every large
         # result costs page faults and PyTorch looks up to five times slower than it is.
         blocks = [torch.zeros(7 << 20) for _ in range(2)]
