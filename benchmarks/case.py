@@ -102,3 +102,8 @@ def chain(x, y):
     for _ in range(20):
         x = x * y + y
     return x.sum().backward()
+
+
+# Inputs that several families share
+M4 = 1 << 22
+SQUARE = Arg((2048, 2048))

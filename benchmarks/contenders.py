@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from benchmarks import training
+from benchmarks import recurrent, training
 
 NAMES = ("burn", "torch", "numpy")
 
@@ -48,6 +48,7 @@ class Burn:
             "causal": importlib.import_module("burn.tensor.ops").AttentionModuleOptions(is_causal=True),
             "f64": burn.DType.F64,
             "device": self.plain,
+            **recurrent.burn_recurrent(),
         }
 
     def tensor(self, array, tracked, dtype):
@@ -75,6 +76,7 @@ class Torch:
         self.names = {
             "torch": torch,
             "F": torch.nn.functional,
+            **recurrent.torch_recurrent(torch),
             "full": lambda size, value: torch.full((size,), value),
         }
         # Freed blocks of this size make glibc keep memory instead of returning it; without that, every large

@@ -36,6 +36,7 @@ enum { PANEL_F64 = NR };
 #include "gemm_end.h"
 
 #define RNN_ROWS (48 / GEMM_MR * GEMM_MR) /* of a part at most: whole register tiles */
+#define RNN_DEPTH 1024 /* bytes of a row of states that are multiplied before the next row's: these and the panel lie in L1 */
 
 enum { RNN_PLAIN, RNN_LSTM, RNN_GRU, RNN_GRU_BEFORE, RNN_CELLS };
 
@@ -63,6 +64,19 @@ struct rnn_type {
 /* the place in the sequence of a step, counted as they are computed */
 GEMM_INLINE int64_t rnn_time(const rnn_job *j, int64_t step) { return j->reverse ? j->steps - 1 - step : step; }
 
+#if BURN_LEVEL == 4
+#define rnn_sigmoid m_sigmoid
+#define rnn_tanh m_tanh
+#else
+/* Both through e^x - 1, with fewer operations than the functions of one tensor have: no subnormal results, and tanh(-0) is 0.
+   A state is bounded by 1, so nothing more of them can be seen. */
+VINL vf rnn_sigmoid(vf x) { return bc(1.f) / (bc(1.f) + vm_exp_near(vf_max(bc(-87.f), vf_min(bc(87.f), -x)))); }
+VINL vf rnn_tanh(vf x) {
+    vf z, c = vf_max(bc(-9.1f), vf_min(bc(9.1f), x)), r = vm_reduce(c + c, &z), p = vm_expm1_small(r);
+    vf scale = (vf)(((vi)z << 23) + (vi)bc(1.f)), e = vf_fma(p, scale, scale - bc(1.f)); /* e^2x - 1 */
+    return e / (e + bc(2.f));
+}
+#endif
 VINL vf rnn_inside(vf x, float limit, vf d) { return vf_sel(vf_le(vf_abs(x), bc(limit)), d, bc(0.f)); }
 VINL vf rnn_clamp(vf x, float limit) { return vf_max(bc(-limit), vf_min(bc(limit), x)); }
 #define RNN_LANES(name, expression, ...) \
@@ -80,8 +94,8 @@ RNN_LANES(vd_inside, fabs(x[l]) <= limit ? d[l] : 0, double limit, vd d)
 #define LOAD vf_load
 #define STORE vf_store
 #define PACK gemm_pack_b_f32
-#define SIGMOID m_sigmoid
-#define TANH m_tanh
+#define SIGMOID rnn_sigmoid
+#define TANH rnn_tanh
 #define CLAMP rnn_clamp
 #define INSIDE rnn_inside
 #define PANEL PANEL_F32

@@ -82,18 +82,18 @@ static void FN(products)(int64_t rows, int gates, int64_t k, const T *a, int64_t
         else FN(one_row)(4, 1, k, a, w, step, to);
         return;
     }
-    const int64_t tiles = gemm_ceil(rows, GEMM_MR), most = GEMM_KC / (int64_t)sizeof(T);
-    const gemm_split split = gemm_even(rows, tiles), deep = gemm_even(k, gemm_ceil(k, most));
-    for (int q = 0; q < gates; q++)
-        for (int64_t d = 0, parts = gemm_ceil(k, most); d < parts; d++) {
-            const int64_t k0 = gemm_start(deep, d), kk = gemm_start(deep, d + 1) - k0;
+    const int64_t tiles = gemm_ceil(rows, GEMM_MR), parts = gemm_ceil(k, RNN_DEPTH / (int64_t)sizeof(T));
+    const gemm_split split = gemm_even(rows, tiles), deep = gemm_even(k, parts);
+    for (int64_t d = 0; d < parts; d++) {
+        const int64_t k0 = gemm_start(deep, d), kk = gemm_start(deep, d + 1) - k0;
+        for (int q = 0; q < gates; q++)
             for (int64_t i = 0; i < tiles; i++) {
                 const int64_t r = gemm_start(split, i);
                 const GEMM(target) aim = {.c = to + q * ARRAY + r * PANEL, .ldc = PANEL, .add = 1, .w = PANEL};
                 GEMM(tile_strided)((int)(gemm_start(split, i + 1) - r), kk, a + r * ld + k0, ld, 1,
                                    w + q * step + k0 * PANEL, PANEL, &aim);
             }
-        }
+    }
 }
 
 /* ---- weights: of each panel [gate][hidden][PANEL] forward, [gate * hidden][PANEL] of the transposed matrices backward,
@@ -257,12 +257,12 @@ static void FN(back_lstm)(const rnn_job *j, int64_t back, int64_t part) {
     const int64_t h = j->hidden, size = j->batch * h, step = j->steps - 1 - back, wide = j->gates * h;
     T x[4 * ARRAY], dh[ARRAY], c[ARRAY], before[ARRAY], dc[ARRAY];
     memset(dh, 0, (size_t)(p.rows * PANEL) * sizeof(T));
+    const int64_t at = rnn_time(j, step) * size;
     if (back) FN(through)(j, &p, back - 1, 0, j->gates, dh);
     if (back == j->steps) {
         FN(put)(dh, &p, j->dh0, h);
         return;
     }
-    const int64_t at = rnn_time(j, step) * size;
     FN(add_output)(j, &p, at, dh);
     for (int q = 0; q < j->gates; q++) FN(take)(x + q * ARRAY, &p, (const T *)j->saved + at * j->gates + q * h, wide);
     FN(take)(c, &p, (const T *)j->cells + at, h);
@@ -286,6 +286,7 @@ static void FN(back_gru)(const rnn_job *j, int64_t back, int64_t part) {
     const FN(part) p = FN(part_of)(j, part);
     const int64_t h = j->hidden, step = j->steps - 1 - back, size = j->batch * h;
     T x[3 * ARRAY], dh[ARRAY] = {0}, own[ARRAY], before[ARRAY];
+    const int64_t at = rnn_time(j, step) * size;
     if (back) {
         FN(take)(dh, &p, j->spare, h);
         FN(through)(j, &p, back - 1, 0, 2, dh);
@@ -296,7 +297,6 @@ static void FN(back_gru)(const rnn_job *j, int64_t back, int64_t part) {
         FN(put)(dh, &p, j->dh0, h);
         return;
     }
-    const int64_t at = rnn_time(j, step) * size;
     FN(add_output)(j, &p, at, dh);
     for (int q = 0; q < 3; q++) FN(take)(x + q * ARRAY, &p, (const T *)j->saved + at * 3 + q * h, 3 * h);
     FN(take)(own, &p, (const T *)j->cells + at, h);

@@ -136,6 +136,9 @@ def _slice_assign_record(x, values, out, attrs):
 
 def cat(tensors, dim):
     """Tensors joined along an axis; shapes agree but for that axis."""
+    out = core.join(_cat, tensors, dim)
+    if out is not None:
+        return out
     shape = list(tensors[0]._dims)
     shape[dim] = sum(t._dims[dim] for t in tensors)
     out = core.empty(shape, tensors[0]._dtype, tensors[0]._slot, max(t._ctx for t in tensors))

@@ -152,6 +152,7 @@ _PLACES = {
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
 _MODULES = ("activation", "attention", "cache", "conv", "interpolate", "loss", "norm", "pool", "rnn", "transformer")
+_INSIDE_RNN = ("basic", "gru", "lstm")
 
 __all__ = [
     "GLU",
@@ -240,6 +241,8 @@ __all__ = [
 
 
 def __getattr__(name):
+    if name in _INSIDE_RNN:
+        return importlib.import_module(f"burn.nn.rnn.{name}")
     if name in _MODULES:
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:

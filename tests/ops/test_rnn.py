@@ -1,5 +1,7 @@
 """Recurrent layers against one vector at a time in NumPy, on every device."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -150,3 +152,15 @@ def test_published_numbers(device):
     ):
         y = cases.call(cell, True, False)(*(tensor(a, device) for a in (x, w, u, b, c)))[0]
         np.testing.assert_allclose(array(y).ravel(), want, rtol=1e-8)
+
+
+@pytest.mark.parametrize("cell", cases.GATES)
+def test_callers_side_by_side(cell):
+    """One of them has the pool, the others run all parts of a step on their own thread."""
+    case = cases.case(cell, 12, 9, 20, 100)
+    arrays = case.inputs(F32)
+    inputs = [tensor(a, Device.flex()) for a in arrays]
+    want = array(case.call(*inputs)[0])
+    with threads(3), ThreadPoolExecutor(3) as pool:
+        for y in pool.map(lambda _: array(case.call(*inputs)[0]), range(12)):
+            np.testing.assert_array_equal(y, want)

@@ -12,6 +12,7 @@
 #include "launch_pool.h"
 #include "launch_random.h"
 #include "launch_reduce.h"
+#include "launch_rnn.h"
 #include "launch_scan.h"
 #include "launch_softmax.h"
 #include "launch_sort.h"
@@ -25,6 +26,6 @@ static const cuda_family cuda_families[] = {
     {"sort", sort_launchers},               {"norm", norm_launchers},
     {"attention", attention_launchers},     {"pool", pool_launchers},
     {"interpolate", interpolate_launchers}, {"conv", conv_launchers},
-    {"loss", loss_launchers},
+    {"loss", loss_launchers},               {"rnn", rnn_launchers},
     {NULL, NULL},
 };

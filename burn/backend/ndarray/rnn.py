@@ -80,8 +80,8 @@ def lstm_bwd(outs, ins, ints, floats):
     size, steps = c0.shape[1], list(order(len(saved), ints))
     dh, dc = np.zeros(c0.shape), grad[len(saved)]
     for k, t in reversed(list(enumerate(steps))):
-        i, o, new, *f = np.split(saved[t], saved.shape[2] // size, 1)
-        coupled, f = not f, f[0] if f else 1 - i
+        i, o, new, *own = np.split(saved[t], saved.shape[2] // size, 1)
+        coupled, f = not own, own[0] if own else 1 - i
         before, tanh = cells[steps[k - 1]] if k else c0, np.tanh(cells[t])
         d = grad[t] + dh
         dc = passed(f * before + i * new, floats[0], dc + d * o * (1 - tanh**2))
