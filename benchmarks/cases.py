@@ -246,7 +246,6 @@ MATMUL = [
     half("matmul 4096² by 4096", "a @ b", "a @ b", (BIG, Arg((4096, 1))), "matmul 4096² by 4096", "matmul", (None, 3)),
 ]
 
-MAP, SMALL_MAP = Arg((8, 64, 112, 112)), Arg((8, 64, 56, 56))
 MOVEMENT = [
     Case(
         "transpose copy 2048²",

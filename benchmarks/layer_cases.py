@@ -54,7 +54,7 @@ ATTENTION = [
     ),
 ]  # fmt: skip
 
-
+MAP, SMALL_MAP = Arg((8, 64, 112, 112)), Arg((8, 64, 56, 56))
 POINTS = Arg((8, 56, 56, 2))
 POOLED = "ops.MaxPoolOptions([3, 3], [2, 2], [1, 1])"
 MAPS = 4 * 8 * 64 * 56 * 56  # bytes of the smaller one
