@@ -64,11 +64,13 @@ def _step(x, at):
 def _check(op, x, gates):
     """Kernels rely on it that all gates are alike; layers can be put together of gates that are not."""
     d_input, d_hidden = x._dims[2], gates[0].state_weight._dims[0]
-    kind = x._dtype, x._slot
+    dtype, slot = x._dtype, x._slot
     wanted = ((d_input, d_hidden), (d_hidden,), (d_hidden, d_hidden), (d_hidden,))
     for gate in gates:
-        for parameter, shape, name in zip(gate, wanted, Gate._fields, strict=True):
-            if parameter is None or (parameter._dims == shape and (parameter._dtype, parameter._slot) == kind):
+        for parameter, shape, name in zip(gate, wanted, Gate._fields):
+            if parameter is None or (
+                parameter._dims == shape and parameter._dtype == dtype and parameter._slot == slot
+            ):
                 continue
             check_same(op.name, x, parameter, name)
             raise ShapeError(
