@@ -141,19 +141,13 @@ static void FN(step_lstm)(const rnn_job *j, int64_t step, int64_t part) {
     FN(products)(p.rows, j->gates, h, FN(before)(j, step) + p.row * h, h, FN(panel)(j, p.panel, 0), h * PANEL, x);
     const T *last = j->saved ? (const T *)j->cells + (step ? rnn_time(j, step - 1) * size : 0) : j->c_last;
     FN(take)(c, &p, step ? last : j->c0, h);
-    EACH(e) {
-        const V i = SIGMOID(LOAD(x + e)), g = TANH(LOAD(x + 2 * ARRAY + e));
-        const V f = j->gates == 4 ? SIGMOID(LOAD(x + 3 * ARRAY + e)) : (V)(1 - i);
-        STORE(x + e, i);
-        STORE(x + 2 * ARRAY + e, g);
-        STORE(x + 3 * ARRAY + e, f);
-        STORE(c + e, FN(clipped)(j, f * LOAD(c + e) + i * g));
-    }
-    EACH(e) {
-        const V o = SIGMOID(LOAD(x + ARRAY + e));
-        STORE(x + ARRAY + e, o);
-        STORE(y + e, o * TANH(LOAD(c + e)));
-    }
+    for (int q = 0; q < j->gates; q++)
+        if (q == 2) EACH(e) STORE(x + q * ARRAY + e, TANH(LOAD(x + q * ARRAY + e)));
+        else EACH(e) STORE(x + q * ARRAY + e, SIGMOID(LOAD(x + q * ARRAY + e)));
+    if (j->gates == 3) EACH(e) STORE(x + 3 * ARRAY + e, 1 - LOAD(x + e));
+    EACH(e) STORE(c + e, LOAD(x + 3 * ARRAY + e) * LOAD(c + e) + LOAD(x + e) * LOAD(x + 2 * ARRAY + e));
+    if (j->clips) EACH(e) STORE(c + e, CLAMP(LOAD(c + e), (T)j->clip));
+    EACH(e) STORE(y + e, LOAD(x + ARRAY + e) * TANH(LOAD(c + e)));
     FN(put)(y, &p, (T *)j->y + at, h);
     if (!j->saved || step == j->steps - 1) FN(put)(c, &p, j->c_last, h);
     if (!j->saved) return;

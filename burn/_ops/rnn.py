@@ -13,8 +13,9 @@ from burn._ops.elementwise import cast
 from burn._ops.matmul import linear, matmul
 from burn._ops.movement import cat, reshape, slice_view, swap, zeros
 from burn._ops.reduce import sum_dims
-from burn._ops.registry import FLOAT, define
+from burn._ops.registry import FLOAT, check_same, define
 from burn._ops.rule import python_rule
+from burn.errors import ShapeError
 from burn.tensor.dtype import DType
 
 # ints: reverse; floats: limit of the state (0: none). The results after the first, activations and what else a gradient needs,
@@ -60,11 +61,30 @@ def _step(x, at):
     return reshape(_window(x, 0, at, 1), x._dims[1:])
 
 
+def _check(op, x, gates):
+    """Kernels rely on it that all gates are alike; layers can be put together of gates that are not."""
+    d_input, d_hidden = x._dims[2], gates[0].state_weight._dims[0]
+    dtype, slot = x._dtype, x._slot
+    wanted = ((d_input, d_hidden), (d_hidden,), (d_hidden, d_hidden), (d_hidden,))
+    for gate in gates:
+        for parameter, shape, name in zip(gate, wanted, Gate._fields):
+            if parameter is None or (
+                parameter._dims == shape and parameter._dtype == dtype and parameter._slot == slot
+            ):
+                continue
+            check_same(op.name, x, parameter, name)
+            raise ShapeError(
+                f"[{op.name}] {name!r} must have shape {list(shape)} in each gate, for inputs of {d_input} and states of "
+                f"{d_hidden} elements, got {parameter.dims()}"
+            )
+
+
 def _run(op, x, gates, states, reverse, clip, rows, more, own=0, bias=None):
     """Runs a kernel: x [steps, batch, d_input] and the states, None for zeros, to the tensor of `rows` more than steps.
 
     `more` says of the results after activations how many there are.
     """
+    _check(op, x, gates)
     steps, batch = x._dims[:2]
     hidden = gates[0].state_weight._dims[0]
     dtype = x.dtype

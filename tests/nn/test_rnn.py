@@ -279,6 +279,26 @@ def test_wrong_calls():
         assert all(w in str(caught.value) for w in words), str(caught.value)
 
 
+def test_gates_that_are_not_alike():
+    """Layers that were put together by hand: refused before a kernel, or step by step where a bias is missing."""
+    layer, x = draw(nn.GruConfig(2, 3, True)), Tensor.ones([4, 5, 2], CPU)
+    wide = nn.GruConfig(2, 4, True).init(CPU).reset_gate
+    deep = nn.GruConfig(5, 3, True).init(CPU).reset_gate
+    for gate, words in ((wide, ("'weight'", "[2, 3]", "[2, 4]")), (deep, ("'weight'", "[2, 3]", "[5, 3]"))):
+        with pytest.raises(ShapeError) as caught:
+            layer.replace(reset_gate=gate)(x)
+        assert all(w in str(caught.value) for w in ("[gru]", *words)), str(caught.value)
+    hidden = layer.new_gate.hidden_transform
+    other = hidden.replace(weight=hidden.weight.map(lambda t: t.cast("f64")))
+    with pytest.raises(DTypeError, match=r"\[gru\] 'state_weight'.*f64"):
+        layer.replace(new_gate=layer.new_gate.replace(hidden_transform=other))(x)
+    zero = hidden.replace(bias=hidden.bias.map(lambda t: t * 0.0))
+    same = [
+        layer.replace(new_gate=layer.new_gate.replace(hidden_transform=h))(x) for h in (zero, zero.replace(bias=None))
+    ]
+    np.testing.assert_allclose(values(same[0]), values(same[1]), atol=1e-6)
+
+
 def test_states():
     state = nn.LstmState(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([[5.0, 6.0], [7.0, 8.0]]))
     assert [values(t)[0, 0] for t in state.unpack()] == [1, 5] and state.device == CPU

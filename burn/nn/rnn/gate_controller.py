@@ -79,6 +79,14 @@ def values(gates) -> list[Gate]:
     """The parameters of gates, drawn in this order where they are not yet."""
     found = []
     for gate in gates:
-        layers = gate.input_transform, gate.hidden_transform
-        found.append(Gate(*(t for x in layers for t in (x.weight.val(), None if x.bias is None else x.bias.val()))))
+        first, second = gate.input_transform, gate.hidden_transform
+        bias, state_bias = first.bias, second.bias
+        found.append(
+            Gate(
+                first.weight.val(),
+                None if bias is None else bias.val(),
+                second.weight.val(),
+                None if state_bias is None else state_bias.val(),
+            )
+        )
     return found
