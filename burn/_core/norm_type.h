@@ -240,34 +240,59 @@ static void FN(add_parts)(const norm_job *j, void *dgamma, void *dbeta) {
 
 /* ---- channels of a batch as columns */
 /* [from, to) of the columns in the rows of a part: mean and sum of squares around it */
+/* adds `rows` of k columns, `vectors` of them, around a number for each, which the first rows decide */
+VINL void FN(column_block)(const T *x, int64_t width, int64_t rows, const int vectors, int64_t k, int fresh, A *around, A *sum,
+                           A *square) {
+    V m0 = {0}, m1 = m0, s0 = m0, s1 = m0, q0 = m0, q1 = m0;
+    if (fresh) {
+        for (int64_t i = 0; i < rows; i++) {
+            m0 += FN(some)(x + i * width, k);
+            if (vectors > 1) m1 += LOAD(x + i * width + L);
+        }
+        m0 /= SPREAD(rows);
+        m1 /= SPREAD(rows);
+        for (int l = 0; l < L; l++) m0[l] = m0[l] - m0[l] == 0 ? m0[l] : 0, m1[l] = m1[l] - m1[l] == 0 ? m1[l] : 0;
+        STORE_A(around, m0);
+        STORE_A(sum, s0);
+        STORE_A(square, s0);
+        if (vectors > 1) {
+            STORE_A(around + L, m1);
+            STORE_A(sum + L, s0);
+            STORE_A(square + L, s0);
+        }
+    }
+    m0 = LOAD_A(around);
+    if (vectors > 1) m1 = LOAD_A(around + L);
+    for (int64_t i = 0; i < rows; i++, x += width) {
+        v_prefetch(x + BLOCK * width);
+        V d = FN(some)(x, k) - m0;
+        s0 += d;
+        q0 = FMA(d, d, q0);
+        if (vectors > 1) {
+            d = LOAD(x + L) - m1;
+            s1 += d;
+            q1 = FMA(d, d, q1);
+        }
+    }
+    STORE_A(sum, LOAD_A(sum) + s0);
+    STORE_A(square, LOAD_A(square) + q0);
+    if (vectors > 1) {
+        STORE_A(sum + L, LOAD_A(sum + L) + s1);
+        STORE_A(square + L, LOAD_A(square + L) + q1);
+    }
+}
 static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to) {
     A around[TILE + L] __attribute__((aligned(64))), sum[TILE + L] __attribute__((aligned(64))),
         square[TILE + L] __attribute__((aligned(64)));
     int64_t first = part * j->per, last = i64_min(first + j->per, j->outer), w = to - from;
     double *out = j->sums + (part * j->width + from) * 2, count = (double)(last - first);
     for (int64_t r = first; r < last; r += BLOCK) {
-        int64_t end = i64_min(r + BLOCK, last);
-        for (int64_t c = 0; c < w; c += L) {
-            const T *x = (const T *)j->x + r * j->width + from + c;
-            V s = {0}, q = s, m = s;
-            if (r == first) {
-                for (int64_t i = r; i < end; i++, x += j->width) m += FN(some)(x, w - c);
-                m /= SPREAD(end - r);
-                for (int l = 0; l < L; l++) m[l] = m[l] - m[l] == 0 ? m[l] : 0;
-                *(V *)(around + c) = m;
-                *(V *)(sum + c) = *(V *)(square + c) = s;
-                x = (const T *)j->x + r * j->width + from + c;
-            }
-            m = *(V *)(around + c);
-            for (int64_t i = r; i < end; i++, x += j->width) {
-                if ((c * sizeof(T) & 63) == 0) v_prefetch(x + BLOCK * j->width);
-                V d = FN(some)(x, w - c) - m;
-                s += d;
-                q = FMA(d, d, q);
-            }
-            *(V *)(sum + c) += s;
-            *(V *)(square + c) += q;
-        }
+        int64_t rows = i64_min(BLOCK, last - r), c = 0;
+        const T *x = (const T *)j->x + r * j->width + from;
+        /* two vectors at once: where rows lie a multiple of 4 KB apart, their lines drive each other out of L1 */
+        for (; c + 2 * L <= w; c += 2 * L)
+            FN(column_block)(x + c, j->width, rows, 2, L, r == first, around + c, sum + c, square + c);
+        for (; c < w; c += L) FN(column_block)(x + c, j->width, rows, 1, w - c, r == first, around + c, sum + c, square + c);
     }
     for (int64_t c = 0; c < w; c++) {
         double s = sum[c];
@@ -395,10 +420,30 @@ VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64
     }
 #undef VALUE
 }
+/* two rows of y, which share the loads of the factors, as far as whole vectors go */
+VINL int64_t FN(pair_of_rows)(const norm_job *j, int64_t row, int64_t from, int64_t to) {
+    const A *mean = j->part, *q = mean + 2 * j->width, *r = q + j->width;
+    const T *x = (const T *)j->x + row * j->width;
+    T *y = (T *)j->y + row * j->width;
+    for (; from + L <= to; from += L) {
+        V m = LOAD_A(mean + from), s = LOAD_A(q + from), b = LOAD_A(r + from);
+        V v = FMA(LOAD(x + from) - m, s, b), w = FMA(LOAD(x + j->width + from) - m, s, b);
+        PUTV(y + from, v, j->stream);
+        PUTV(y + j->width + from, w, j->stream);
+    }
+    return from;
+}
 static void FN(columns)(const norm_job *j, int64_t first, int64_t last) {
-    for (int64_t from = 0; from < j->width; from += 2 * TILE) {
-        int64_t to = i64_min(from + 2 * TILE, j->width);
-        for (int64_t r = first; r < last; r++) {
+    const int64_t tile = (j->g ? 2 : 8) * TILE; /* three factors and x in L1, or four and two more */
+    for (int64_t from = 0; from < j->width; from += tile) {
+        int64_t to = i64_min(from + tile, j->width), r = first;
+        for (; !j->g && r + 1 < last; r += 2) {
+            int64_t c = FN(pair_of_rows)(j, r, from, to);
+            if (c == to) continue;
+            FN(row_of_columns)(j, r, c, to, 0, 1);
+            FN(row_of_columns)(j, r + 1, c, to, 0, 1);
+        }
+        for (; r < last; r++) {
             if (!j->g) FN(row_of_columns)(j, r, from, to, 0, 1);
             else if (j->train) FN(row_of_columns)(j, r, from, to, 1, 1);
             else FN(row_of_columns)(j, r, from, to, 1, 0);

@@ -2,6 +2,48 @@
 # call for all that share an op, a device, a dtype and the numbers of the step. States are changed in place where nobody else
 # holds their memory; the new value goes into the gradient's memory where the step was the gradient's last holder.
 
+cdef extern from *:
+    """
+    /* Fields of a Python class with __slots__, where they lie: by name each would cost as much as all of them do so. */
+    static Py_ssize_t burn_slot_of(PyObject *type, const char *name) {
+        PyObject *d = PyObject_GetAttrString(type, name);
+        Py_ssize_t at = d && Py_TYPE(d) == &PyMemberDescr_Type ? ((PyMemberDescrObject *)d)->d_member->offset : -1;
+        if (d && at < 0) PyErr_Format(PyExc_TypeError, "%s is no slot of %R", name, type);
+        Py_XDECREF(d);
+        return at;
+    }
+    static void burn_slot_set(PyObject *o, Py_ssize_t at, PyObject *value) {
+        PyObject **place = (PyObject **)((char *)o + at), *old = *place;
+        Py_XINCREF(value);
+        *place = value;
+        Py_XDECREF(old);
+    }
+    #define BURN_SLOT(o, at) (*(PyObject **)((char *)(o) + (at)))
+    """
+    Py_ssize_t burn_slot_of(object type, const char *name) except -1
+    void burn_slot_set(object o, Py_ssize_t at, object value)
+    PyObject *BURN_SLOT(object o, Py_ssize_t at)
+
+cdef Py_ssize_t slot_number = 0             # of a ParamId
+cdef Py_ssize_t slot_id = 0                 # of a Param
+cdef Py_ssize_t slot_kind = 0
+cdef Py_ssize_t slot_value = 0
+cdef Py_ssize_t slot_active = 0
+cdef Py_ssize_t slot_lazy = 0
+cdef Py_ssize_t slot_load = 0
+cdef Py_ssize_t slot_save = 0
+
+
+cdef int find_slots(object param, object number) except -1:
+    global slot_number, slot_id, slot_kind, slot_value, slot_active, slot_lazy, slot_load, slot_save
+    slot_number = burn_slot_of(number, "_value")
+    slot_id, slot_kind = burn_slot_of(param, "id"), burn_slot_of(param, "kind")
+    slot_value, slot_active = burn_slot_of(param, "_value"), burn_slot_of(param, "_active")
+    slot_lazy = burn_slot_of(param, "_lazy")
+    slot_load, slot_save = burn_slot_of(param, "_load"), burn_slot_of(param, "_save")
+    return 0
+
+
 @cython.final
 cdef class UpdateState:
     """The state of one parameter in an optimizer: of one that updates by a kernel its age and tensors, else an object."""
@@ -198,7 +240,9 @@ cdef class Stepper:
 
     def map_float(self, param):
         """The parameter after the step; itself where it has no gradient."""
-        key = param.id._value
+        if type(param) is not part_param:
+            raise TypeError(f"[step] 'param' must be a Param, got {type(param).__name__}")
+        key = <object>BURN_SLOT(<object>BURN_SLOT(param, slot_id), slot_number)
         cdef PyObject *found = PyDict_GetItem(self.grads, key)
         if found == NULL:
             return param
@@ -207,7 +251,7 @@ cdef class Stepper:
         cdef UpdateState state
         del self.grads[key]
         known = self.states.get(key)
-        held = param._value
+        held = <object>BURN_SLOT(param, slot_value)
         if known is not None and self.updates is not None and held is not None:
             state = <UpdateState>known
             value = <TensorBase>held
@@ -220,16 +264,15 @@ cdef class Stepper:
 cdef object with_leaf(object param, TensorBase value):
     """A parameter like another with a value that is in no graph; a leaf where it is trained."""
     cdef object made = BURN_NEW(part_param, part_param, NO_ARGS)
-    active = param._active
-    if value.ctx and active:
+    if value.ctx and <object>BURN_SLOT(param, slot_active):
         value.node = node_new(None, value.dtype)
-    made.id = param.id
-    made.kind = param.kind
-    made._value = value
-    made._active = active
-    made._lazy = None
-    made._load = param._load
-    made._save = param._save
+    burn_slot_set(made, slot_id, <object>BURN_SLOT(param, slot_id))
+    burn_slot_set(made, slot_kind, <object>BURN_SLOT(param, slot_kind))
+    burn_slot_set(made, slot_value, value)
+    burn_slot_set(made, slot_active, <object>BURN_SLOT(param, slot_active))
+    burn_slot_set(made, slot_lazy, None)
+    burn_slot_set(made, slot_load, <object>BURN_SLOT(param, slot_load))
+    burn_slot_set(made, slot_save, <object>BURN_SLOT(param, slot_save))
     return made
 
 

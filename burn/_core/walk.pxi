@@ -9,11 +9,12 @@ cdef object quiet_visit = None      # enter_module of a visitor that does not ca
 cdef object quiet_map = None
 
 
-def set_parts(param, flag, state, tensor, visitor, mapper):
-    """Registers the types of a module's parts, and the base classes of visitors and mappers."""
+def set_parts(param, number, flag, state, tensor, visitor, mapper):
+    """Registers the types of a module's parts and of a parameter's id, and the base classes of visitors and mappers."""
     global part_param, part_flag, part_state, part_tensor, quiet_visit, quiet_map
     part_param, part_flag, part_state, part_tensor = param, flag, state, tensor
     quiet_visit, quiet_map = visitor.enter_module, mapper.enter_module
+    find_slots(param, number)
 
 
 def visit_fields(dict values, layout, str container, visitor):
