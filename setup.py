@@ -101,10 +101,11 @@ def extension(name, source, flags, directives=None, openmp=False):
 
 
 def extensions():
-    """Every compiled module of the chosen levels; the slowest to compile first."""
+    """Every compiled module of the chosen levels; the slowest to compile first, as the length of all their sources says."""
     only = os.environ.get("BURN_BUILD_MODULES", "").replace(",", " ").split()
     found = []
-    for path in sorted(CORE.glob("*.pyx"), key=lambda path: (path.stem != "core", -path.stat().st_size)):
+    length = {path: sum(part.stat().st_size for part in sources_of(path)) for path in CORE.glob("*.pyx")}
+    for path in sorted(length, key=lambda path: (path.stem != "core", -length[path], path)):
         if only and path.stem not in only:
             continue
         if path.stem == "core":

@@ -118,6 +118,8 @@ def bound(function: Callable, inputs: dict, args: dict, device: Any, op: str) ->
     for p in [p for p in plain if p.default is p.empty] + [p for p in plain if p.default is not p.empty]:
         if rest:
             found[p.name] = rest.pop(0)
+    if op == "attention":
+        found = {"mask": None, "attn_bias": None, "options": AttentionModuleOptions()} | found
     missing = [p.name for p in plain if p.default is p.empty and p.name not in found]
     if len(missing) == 1 and len(args) == 1:
         found[missing.pop()] = args.popitem()[1]
