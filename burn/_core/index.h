@@ -352,31 +352,69 @@ static void scatter_slabs(scatter_job *j, scatter_block *b, scatter_fn fn) {
     }
 }
 
-/* sums and products of half floats run in float, for all values of a result, and are rounded once */
-static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn, const void *from) {
-    const int64_t rows = j->inner == 1 ? 1 : j->n, w = j->inner == 1 ? j->n : b->w;
-    size_t bytes = (size_t)(rows * w) * 4;
-    float *wide = rt->alloc(bytes);
-    uint16_t *out = b->out;
-    if (!wide) return 0;
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t c = 0; c < w; c += VW) {
-            int64_t some = i64_min(VW, w - c);
-            const uint16_t *p = (const uint16_t *)from + r * j->inner + c;
-            vf_store_n(wide + r * w + c, j->dtype == DT_F16 ? vf_load_f16_n(p, some) : vf_load_bf16_n(p, some), some);
-        }
+/* The rows that the indices name, in the order of their first one, and which of them each index names: how many. */
+static int64_t number_rows(const scatter_block *b, int64_t n, int32_t *named, int32_t *which, int32_t *seen) {
+    int64_t count = 0;
+    memset(seen, 255, (size_t)n * 4);
+    for (int64_t i = 0; i < b->k; i++) {
+        const int64_t row = index_at(b->idx, b->wide, b->at + i);
+        if (seen[row] < 0) named[seen[row] = (int32_t)count++] = (int32_t)row;
+        which[i] = seen[row];
     }
+    return count;
+}
+
+static void widen_row(int dtype, const uint16_t *x, float *to, int64_t n) {
+    int64_t i = 0;
+    if (dtype == DT_F16) for (; i + VW <= n; i += VW) vf_store(to + i, vf_load_f16(x + i));
+    else for (; i + VW <= n; i += VW) vf_store(to + i, vf_load_bf16(x + i));
+    if (i < n) vf_store_n(to + i, dtype == DT_F16 ? vf_load_f16_n(x + i, n - i) : vf_load_bf16_n(x + i, n - i), n - i);
+}
+static void narrow_row(int dtype, const float *x, uint16_t *to, int64_t n) {
+    int64_t i = 0;
+    if (dtype == DT_F16) for (; i + VW <= n; i += VW) vf_store_f16(to + i, vf_load(x + i));
+    else for (; i + VW <= n; i += VW) vf_store_bf16(to + i, vf_load(x + i));
+    if (i == n) return;
+    if (dtype == DT_F16) vf_store_f16_n(to + i, vf_load_n(x + i, n - i), n - i);
+    else vf_store_bf16_n(to + i, vf_load_n(x + i, n - i), n - i);
+}
+
+/* sums and products of half floats run in float, for all values of a result, and are rounded once; values are widened a
+   slab of rows at a time where a row has one index */
+static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn, const void *from) {
+    const int by_row = j->shared && j->inner > 1;
+    const int few = by_row && !j->from && b->k < j->n && j->n <= INT32_MAX; /* some rows stay */
+    const int64_t w = j->inner == 1 ? j->n : b->w, most = j->inner == 1 ? 1 : few ? b->k : j->n;
+    const int64_t slab = by_row ? i64_min(b->k, i64_max(1, 4096 / w)) : 0, k = b->k;
+    const size_t bytes = (size_t)((most + slab) * w) * 4 + (few ? (size_t)(2 * k + j->n) * 4 : 0);
+    float *wide = rt->alloc(bytes), *values = wide + most * w;
+    int32_t *named = (int32_t *)(values + slab * w), *which = named + k;
+    uint16_t *out = b->out;
+    int64_t rows = most;
+    if (!wide) return 0;
+    if (few) {
+        rows = number_rows(b, j->n, named, which, which + k);
+        b->idx = which;
+        b->wide = 0;
+        b->at = 0;
+    }
+    for (int64_t r = 0; r < rows; r++)
+        widen_row(j->dtype, (const uint16_t *)from + (few ? named[r] : r) * j->inner, wide + r * w, w);
     b->out = wide;
     b->pitch = b->w;
-    scatter_slabs(j, b, fn);
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t c = 0; c < w; c += VW) {
-            int64_t some = i64_min(VW, w - c);
-            vf v = some == VW ? vf_load(wide + r * w + c) : vf_load_n(wide + r * w + c, some);
-            if (j->dtype == DT_F16) vf_store_f16_n(out + r * j->inner + c, v, some);
-            else vf_store_bf16_n(out + r * j->inner + c, v, some);
+    if (by_row) {
+        const uint16_t *x = b->values;
+        b->values = values;
+        b->inner = w;
+        for (int64_t at = 0; at < k; at += slab) {
+            b->k = i64_min(slab, k - at);
+            for (int64_t r = 0; r < b->k; r++) widen_row(j->dtype, x + (at + r) * j->inner, values + r * w, w);
+            SCATTER_TYPES[DT_F32](b);
+            b->at += b->k;
         }
-    }
+    } else scatter_slabs(j, b, fn);
+    for (int64_t r = 0; r < rows; r++)
+        narrow_row(j->dtype, wide + r * w, out + (few ? named[r] : r) * j->inner, w);
     rt->free(wide, bytes);
     return 1;
 }

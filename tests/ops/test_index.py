@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burn.tensor import module
-from tests.cases import BOOL, F32, FLOATS
+from tests.cases import BF16, BOOL, F16, F32, FLOATS
 from tests.cases import index as cases
 from tests.cases.tensors import array, gradients, tensor
 from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, with_threads
@@ -162,3 +162,21 @@ grads = loss.backward()
 print((core.memory_usage()["peak_bytes"] - before) / (4 * 4096 * 256))
 """
     assert 1 <= float(fresh_python(code)) < 1.1
+
+
+@pytest.mark.parametrize("columns", [5, 33, 80])
+@pytest.mark.parametrize("name", ["Add", "Mul", "Max"])
+@pytest.mark.parametrize("dtype", (F16, BF16), ids=str)
+def test_few_rows_of_halves(dtype, name, columns, flex):
+    """Rows hit several times are rounded once, and those that nobody names stay."""
+    rng = np.random.default_rng(6)
+    x = rng.uniform(0.5, 2, (900, columns)).astype(dtype)
+    index, values = rng.integers(100, 140, 300), rng.uniform(0.9, 1.1, (300, columns)).astype(dtype)
+    want = cases.written(x.astype("f8"), (index,), values.astype("f8"), name)
+    one, two = with_threads(
+        lambda: array(tensor(x, flex).select_assign(0, *(tensor(a, flex) for a in (index, values)), name))
+    )
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one.astype("f8"), want, rtol={F16: 6e-4, BF16: 4.5e-3}[dtype])
+    untouched = np.setdiff1d(np.arange(900), index)
+    np.testing.assert_array_equal(one[untouched], x[untouched])
