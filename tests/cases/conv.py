@@ -1,8 +1,9 @@
 """Cases of convolutions, transposed and deformable ones included, and of blocks of images as columns.
 
-The oracles go through every output element and every tap, as the definitions read.
+The oracles go through every output element and every tap, as the definitions read, and then make all products at once.
 """
 
+import functools
 import itertools
 
 import numpy as np
@@ -20,95 +21,103 @@ def out_sizes(sizes, kernel, o):
     return tuple((n + a + b - d * (k - 1) - 1) // s + 1 for n, k, s, (a, b), d in rows)
 
 
-def cells(*sizes):
-    return itertools.product(*map(range, sizes))
+@functools.cache
+def meetings(small, large, kernel, stride, before, dilation):
+    """Positions p, elements e and taps t, in row-major numbers, of all that meet: e = p * stride + t * dilation - before.
+
+    Every position and every tap is gone through; what lies outside meets nothing.
+    """
+    found = []
+    for p, t in itertools.product(np.ndindex(small), np.ndindex(kernel)):
+        e = [i * s + k * d - b for i, k, s, d, b in zip(p, t, stride, dilation, before, strict=True)]
+        if all(0 <= i < n for i, n in zip(e, large, strict=True)):
+            found.append([np.ravel_multi_index(*pair) for pair in ((p, small), (e, large), (t, kernel))])
+    return np.array(found, int).reshape(-1, 3).T
 
 
-def inside(at, sizes):
-    return all(0 <= i < n for i, n in zip(at, sizes, strict=True))
+def parted(x, *shape):
+    """x with its first two axes in another shape, and the others as one."""
+    return x.reshape(*shape, int(np.prod(x.shape[2:])))
+
+
+def with_bias(out, bias):
+    return out if bias is None else out + bias.reshape(-1, *[1] * (out.ndim - 2))
 
 
 def convolved(x, weight, bias, o):
     """Each output is a sum over the kernel's elements that meet the input."""
     kernel, sizes = weight.shape[2:], x.shape[2:]
-    out = np.zeros((x.shape[0], weight.shape[0], *out_sizes(sizes, kernel, o)))
+    grid = out_sizes(sizes, kernel, o)
+    p, e, t = meetings(grid, sizes, kernel, tuple(o.stride), tuple(a for a, _ in o.padding), tuple(o.dilation))
     each_in, each_out = weight.shape[1], weight.shape[0] // o.groups
-    for c in range(weight.shape[0]):
-        group = slice(c // each_out * each_in, (c // each_out + 1) * each_in)
-        for p, t in itertools.product(cells(*out.shape[2:]), cells(*kernel)):
-            at = [p[a] * o.stride[a] + t[a] * o.dilation[a] - o.padding[a][0] for a in range(len(p))]
-            if inside(at, sizes):
-                out[(slice(None), c, *p)] += x[(slice(None), group, *at)] @ weight[(c, slice(None), *t)]
-    return out if bias is None else out + bias.reshape(-1, *[1] * len(kernel))
+    left, right = parted(x, len(x), o.groups, each_in), parted(weight, o.groups, each_out, each_in)
+    out = np.zeros((len(x), o.groups, each_out, int(np.prod(grid))))
+    np.add.at(out, (..., p), np.einsum("ngim,goim->ngom", left[..., e], right[..., t]))
+    return with_bias(out.reshape(len(x), len(weight), *grid), bias)
 
 
 def spread(x, weight, bias, o):
     """Each input adds the kernel to the output where it meets it."""
     kernel, sizes = weight.shape[2:], x.shape[2:]
-    room = [(n - 1) * s + d * (k - 1) + 1 + e - 2 * p for n, k, s, d, e, p in
-            zip(sizes, kernel, o.stride, o.dilation, o.padding_out, o.padding, strict=True)]  # fmt: skip
+    room = tuple((n - 1) * s + d * (k - 1) + 1 + e - 2 * p for n, k, s, d, e, p in
+                 zip(sizes, kernel, o.stride, o.dilation, o.padding_out, o.padding, strict=True))  # fmt: skip
+    p, e, t = meetings(sizes, room, kernel, tuple(o.stride), tuple(o.padding), tuple(o.dilation))
     each_in, each_out = x.shape[1] // o.groups, weight.shape[1]
-    out = np.zeros((x.shape[0], each_out * o.groups, *room))
-    for c in range(x.shape[1]):
-        group = slice(c // each_in * each_out, (c // each_in + 1) * each_out)
-        for p, t in itertools.product(cells(*sizes), cells(*kernel)):
-            at = [p[a] * o.stride[a] + t[a] * o.dilation[a] - o.padding[a] for a in range(len(p))]
-            if inside(at, room):
-                out[(slice(None), group, *at)] += x[(slice(None), c, *p)][:, None] * weight[(c, slice(None), *t)]
-    return out if bias is None else out + bias.reshape(-1, *[1] * len(kernel))
+    left, right = parted(x, len(x), o.groups, each_in), parted(weight, o.groups, each_in, each_out)
+    out = np.zeros((len(x), o.groups, each_out, int(np.prod(room))))
+    np.add.at(out, (..., e), np.einsum("ngim,giom->ngom", left[..., p], right[..., t]))
+    return with_bias(out.reshape(len(x), o.groups * each_out, *room), bias)
 
 
-def bilinear(image, y, x):
-    """An image between its elements; 0 outside."""
-    h, w = image.shape
-    if not (-1 < y < h and -1 < x < w):
-        return 0.0
-    y0, x0 = int(np.floor(y)), int(np.floor(x))
-    return sum(
-        image[i, j] * (1 - abs(y - i)) * (1 - abs(x - j))
-        for i in (y0, y0 + 1) for j in (x0, x0 + 1) if 0 <= i < h and 0 <= j < w
-    )  # fmt: skip
+def bilinear(x, image, channel, y, z):
+    """Elements of maps between their places (y, z); 0 outside."""
+    h, w = x.shape[2:]
+    y0, z0 = np.floor(y).astype(int), np.floor(z).astype(int)
+    out = np.zeros(y.shape)
+    for i, j in ((y0, z0), (y0, z0 + 1), (y0 + 1, z0), (y0 + 1, z0 + 1)):
+        there = (i >= 0) & (i < h) & (j >= 0) & (j < w)
+        values = x[image, channel, np.where(there, i, 0), np.where(there, j, 0)]
+        out += np.where(there, values * (1 - np.abs(y - i)) * (1 - np.abs(z - j)), 0.0)
+    return out
 
 
 def deformed(x, offset, weight, mask, bias, o):
-    """Samples off the grid, then an ordinary grouped sum."""
+    """Samples off the grid, then an ordinary grouped sum: all products at once."""
     plain = ConvOptions(o.stride, o.padding, o.dilation, o.weight_groups)
     kh, kw = weight.shape[2:]
     grid = out_sizes(x.shape[2:], (kh, kw), plain)
     out = np.zeros((x.shape[0], weight.shape[0], *grid))
     each_in, each_out = weight.shape[1], weight.shape[0] // o.weight_groups
-    per_offset = x.shape[1] // o.offset_groups
-    for n, k, (i, j), (p, q) in itertools.product(range(len(x)), range(out.shape[1]), cells(kh, kw), cells(*grid)):
-        for c in range(each_in):
-            channel = k // each_out * each_in + c
-            tap = channel // per_offset * kh * kw + i * kw + j
-            y = p * o.stride[0] + i * o.dilation[0] - o.padding[0] + offset[n, 2 * tap, p, q]
-            z = q * o.stride[1] + j * o.dilation[1] - o.padding[1] + offset[n, 2 * tap + 1, p, q]
-            factor = 1.0 if mask is None else mask[n, tap, p, q]
-            out[n, k, p, q] += weight[k, c, i, j] * factor * bilinear(x[n, channel], y, z)
-    return out if bias is None else out + bias.reshape(-1, 1, 1)
+    n, k, c, i, j, p, q = np.indices((*out.shape[:2], each_in, kh, kw, *grid)).reshape(7, -1)
+    channel = k // each_out * each_in + c
+    tap = channel // (x.shape[1] // o.offset_groups) * kh * kw + i * kw + j
+    y = p * o.stride[0] + i * o.dilation[0] - o.padding[0] + offset[n, 2 * tap, p, q]
+    z = q * o.stride[1] + j * o.dilation[1] - o.padding[1] + offset[n, 2 * tap + 1, p, q]
+    factor = 1.0 if mask is None else mask[n, tap, p, q]
+    np.add.at(out, (n, k, p, q), weight[k, c, i, j] * factor * bilinear(x, n, channel, y, z))
+    return with_bias(out, bias)
+
+
+def of_blocks(size, kernel, o):
+    """The grid of blocks, and what meets there."""
+    grid = out_sizes(size, kernel, ConvOptions(o.stride, o.padding, o.dilation, 1))
+    return grid, meetings(grid, tuple(size), tuple(kernel), tuple(o.stride), tuple(o.padding), tuple(o.dilation))
 
 
 def blocks(x, kernel, o):
     """Each block as a column."""
-    grid = out_sizes(x.shape[2:], kernel, ConvOptions(o.stride, o.padding, o.dilation, 1))
-    out = np.zeros((*x.shape[:2], *kernel, *grid))
-    for t, p in itertools.product(cells(*kernel), cells(*grid)):
-        at = [p[a] * o.stride[a] + t[a] * o.dilation[a] - o.padding[a] for a in (0, 1)]
-        if inside(at, x.shape[2:]):
-            out[(slice(None), slice(None), *t, *p)] = x[(slice(None), slice(None), *at)]
-    return out.reshape(len(x), x.shape[1] * int(np.prod(kernel)), int(np.prod(grid)))
+    grid, (p, e, t) = of_blocks(x.shape[2:], kernel, o)
+    out = np.zeros((*x.shape[:2], int(np.prod(kernel)), int(np.prod(grid))))
+    out[..., t, p] = parted(x, *x.shape[:2])[..., e]
+    return out.reshape(len(x), -1, out.shape[3])
 
 
 def folded(x, size, kernel, o):
-    """The adjoint of `blocks`, one unit image after the other."""
-    channels = x.shape[1] // int(np.prod(kernel))
-    out = np.zeros((len(x), channels, *size))
-    for p in cells(channels, *size):
-        unit = np.zeros((1, channels, *size))
-        unit[(0, *p)] = 1
-        out[(slice(None), *p)] = (x * blocks(unit, kernel, o)).sum((1, 2))
-    return out
+    """The sum of the columns' elements that stand for each element of the map."""
+    _, (p, e, t) = of_blocks(size, kernel, o)
+    out = np.zeros((len(x), x.shape[1] // int(np.prod(kernel)), int(np.prod(size))))
+    np.add.at(out, (..., e), x.reshape(*out.shape[:2], -1, x.shape[2])[..., t, p])
+    return out.reshape(*out.shape[:2], *size)
 
 
 def conv(name, x, weight, stride, padding, dilation, groups, bias=True):
@@ -138,11 +147,11 @@ def deform(name, x, weight, stride, padding, dilation, groups, parts, mask, bias
     args += [Arg((x[0], taps, *grid))] if mask else []
     args += [Arg((weight[0],))] if bias else []
 
-    def parted(rest):
+    def optional(rest):
         return (rest[0] if mask else None), (rest[-1] if bias else None)
 
-    return Case(f"deform_conv2d({name})", lambda x, s, w, *rest: module.deform_conv2d(x, s, w, *parted(rest), o),
-                lambda x, s, w, *rest: deformed(x, s, w, *parted(rest), o), tuple(args), slack=4.0)  # fmt: skip
+    return Case(f"deform_conv2d({name})", lambda x, s, w, *rest: module.deform_conv2d(x, s, w, *optional(rest), o),
+                lambda x, s, w, *rest: deformed(x, s, w, *optional(rest), o), tuple(args), slack=4.0)  # fmt: skip
 
 
 def weight_backward(x, weight, o):

@@ -15,7 +15,7 @@ from burn.tensor.activation import log_softmax
 from tests.golden import FOLDER, cases, tensors
 
 PLACES = {
-    nn: "Linear Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn: "Linear PRelu SwiGlu Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
     nn.rnn: "Rnn BiRnn Gru Lstm BiLstm",
     nn.attention: "MultiHeadAttention",
     nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
