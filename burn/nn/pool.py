@@ -5,11 +5,11 @@ import dataclasses
 from burn._arguments import integer
 from burn.config import Config
 from burn.errors import ShapeError
-from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor, module
 from burn.tensor.ops import AvgPoolOptions, MaxPoolOptions
 
 from ._checks import check_float
+from ._printed import Printed
 from .padding import PaddingConfig1d, PaddingConfig2d, padding_pairs
 
 __all__ = [
@@ -50,19 +50,7 @@ def _check(config: str, name: str, value) -> None:
         integer(config, name, item, 1)
 
 
-class _Printed(Module):
-    """A layer without parameters that prints its fields on one line."""
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in type(self).__annotations__:
-            content.add(name, getattr(self, name))
-        return content
-
-
-class _Pool(_Printed):
+class _Pool(Printed):
     """A layer whose padding follows from the size of its input."""
 
     def _pairs(self, input: Tensor, axes: int, dilation) -> list[tuple[int, int]]:
@@ -348,7 +336,7 @@ class AdaptiveAvgPool1dConfig(Config):
         return AdaptiveAvgPool1d(self.output_size)
 
 
-class AdaptiveAvgPool1d(_Printed):
+class AdaptiveAvgPool1d(Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool1d`.
 
     Field: `output_size`.
@@ -394,7 +382,7 @@ class AdaptiveAvgPool2dConfig(Config):
         return AdaptiveAvgPool2d(self.output_size)
 
 
-class AdaptiveAvgPool2d(_Printed):
+class AdaptiveAvgPool2d(Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool2d`.
 
     Field: `output_size`.
@@ -440,7 +428,7 @@ class AdaptiveAvgPool3dConfig(Config):
         return AdaptiveAvgPool3d(self.output_size)
 
 
-class AdaptiveAvgPool3d(_Printed):
+class AdaptiveAvgPool3d(Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool3d`.
 
     Field: `output_size`.

@@ -1,9 +1,10 @@
 """Blocks of images as columns, and back."""
 
 from burn.config import Config
-from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor, module
 from burn.tensor.ops import UnfoldOptions
+
+from ._printed import Printed
 
 
 class Unfold4dConfig(Config):
@@ -29,7 +30,7 @@ class Unfold4dConfig(Config):
         return Unfold4d(self.kernel_size, self.stride, self.dilation, self.padding)
 
 
-class Unfold4d(Module):
+class Unfold4d(Printed):
     """Blocks of images as columns: see `burn.tensor.module.unfold4d`. Mirrors `burn::nn::Unfold4d`.
 
     Fields: `kernel_size`, `stride`, `dilation`, `padding`.
@@ -55,14 +56,6 @@ class Unfold4d(Module):
         - output: [batch, channels * kernel height * kernel width, blocks]
         """
         return module.unfold4d(input, self.kernel_size, UnfoldOptions(self.stride, self.padding, self.dilation))
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in type(self).__annotations__:
-            content.add(name, getattr(self, name))
-        return content
 
 
 class Fold4dConfig(Config):
@@ -90,7 +83,7 @@ class Fold4dConfig(Config):
         return Fold4d(self.output_size, self.kernel_size, self.stride, self.dilation, self.padding)
 
 
-class Fold4d(Module):
+class Fold4d(Printed):
     """Columns back to images: see `burn.tensor.module.fold4d`. Mirrors `burn::nn::Fold4d`.
 
     Fields: `output_size`, `kernel_size`, `stride`, `dilation`, `padding`.
@@ -119,11 +112,3 @@ class Fold4d(Module):
         """
         options = UnfoldOptions(self.stride, self.padding, self.dilation)
         return module.fold4d(input, self.output_size, self.kernel_size, options)
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in type(self).__annotations__:
-            content.add(name, getattr(self, name))
-        return content

@@ -1,8 +1,9 @@
 """What the activations of each element share."""
 
-from burn._annotations import own_annotations
-from burn.module import ONE_LINE, Module
+from burn.module import Module
 from burn.tensor import Tensor
+
+from .._printed import Printed
 
 
 class Pointwise(Module):
@@ -27,13 +28,5 @@ class Pointwise(Module):
         raise NotImplementedError
 
 
-class Numbered(Pointwise):
+class Numbered(Printed, Pointwise):
     """Base of activations with numbers, which are their fields."""
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in own_annotations(type(self)):
-            content = content.add(name.removesuffix("_"), getattr(self, name))
-        return content
