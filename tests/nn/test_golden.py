@@ -8,8 +8,8 @@ import pytest
 from burn import Device, Tensor, nn
 from burn.config import config_to_json
 from burn.module import RunningState
+from burn.nn import loss as losses
 from burn.nn.attention import MhaInput, MultiHeadAttention, generate_autoregressive_mask
-from burn.nn.loss import CrossEntropyLossConfig, CTCLossConfig, MseLoss, Reduction, RNNTLossConfig
 from burn.nn.transformer import TransformerDecoder, TransformerDecoderInput, TransformerEncoder, TransformerEncoderInput
 from burn.tensor.activation import log_softmax
 from tests.golden import FOLDER, cases, tensors
@@ -26,7 +26,7 @@ PLACES = {
 PLAIN = {*PLACES[nn.pool].split(), *PLACES[nn.interpolate].split()}  # made without a device
 CONFIGS = {name: getattr(place, name + "Config") for place, names in PLACES.items() for name in names.split()}
 LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
-LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss", "CTCLoss", "RNNTLoss")]
+LOSSES = cases("loss")
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}
 
 
@@ -136,23 +136,26 @@ def test_layers(case, device):
         close(field_of(module, path).grad(grads).numpy(), data[f"{name}/pgrad.{path}"], dtype)
 
 
+def criterion_of(case, device):
+    """The call of a loss."""
+    arguments, name = case["args"], case["op"]
+    if "config" in arguments:
+        config = getattr(losses, name + "Config").load_binary(json.dumps(arguments["config"]).encode())
+        criterion = config.init(device) if name.endswith("CrossEntropyLoss") else config.init()
+    else:
+        criterion = getattr(losses, name)()
+    if name == "CTCLoss":
+        return lambda logits, *rest: criterion(log_softmax(logits, 2), *rest)
+    if "reduction" not in arguments:
+        return criterion
+    reduced = getattr(criterion, "forward_with_reduction", criterion)
+    return lambda *tensors: reduced(*tensors, losses.Reduction[arguments["reduction"].capitalize()])
+
+
 @pytest.mark.parametrize("case", LOSSES, ids=lambda case: case["name"])
 def test_losses(case, device):
-    data, name, arguments = tensors("loss"), case["name"], case["args"]
-    if case["op"] == "MseLoss":
-        reduction = Reduction[arguments["reduction"].capitalize()]
-
-        def call(logits, targets):
-            return MseLoss()(logits, targets, reduction)
-    elif case["op"] == "CTCLoss":
-        criterion = CTCLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init()
-
-        def call(logits, *rest):
-            return criterion(log_softmax(logits, 2), *rest)
-    elif case["op"] == "RNNTLoss":
-        call = RNNTLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init()
-    else:
-        call = CrossEntropyLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init(device)
+    data, name = tensors("loss"), case["name"]
+    call = criterion_of(case, device)
     inputs, outputs = run(call, case, "loss", device)
     for index, output in enumerate(outputs):
         close(output.numpy(), data[f"{name}/out.{index}"], case["dtype"])

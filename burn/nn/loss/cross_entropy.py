@@ -42,14 +42,8 @@ class CrossEntropyLossConfig(Config):
         Raises:
             ArgumentError: a smoothing outside [0, 1], or a weight that is not positive.
         """
-        if self.smoothing is not None and not 0.0 <= self.smoothing <= 1.0:
-            raise ArgumentError(f"[CrossEntropyLossConfig] 'smoothing' must be from 0 to 1, got {self.smoothing}")
-        device = check_device("init", device)
-        weights = None
-        if self.weights is not None:
-            if not all(weight > 0.0 for weight in self.weights):
-                raise ArgumentError(f"[CrossEntropyLossConfig] 'weights' must all be positive, got {self.weights}")
-            weights = Tensor.from_data(np.asarray(self.weights, np.float32), device)
+        check_smoothing("CrossEntropyLossConfig", self.smoothing)
+        weights = check_weights("CrossEntropyLossConfig", self.weights, check_device("init", device))
         return CrossEntropyLoss(self.pad_tokens, weights, self.smoothing, self.logits)
 
 
@@ -157,3 +151,18 @@ def _log(p: Tensor) -> Tensor:
     if p.dtype is DType.F16:
         return _log(p.cast(DType.F32)).cast(DType.F16)
     return p.clamp_min(math.sqrt(p.dtype.finfo()[3])).log()
+
+
+def check_smoothing(config: str, value: float | None) -> None:
+    """Raises unless a smoothing is a share, or None."""
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise ArgumentError(f"[{config}] 'smoothing' must be from 0 to 1, got {value}")
+
+
+def check_weights(config: str, weights: list[float] | None, device) -> Tensor | None:
+    """The weights as a tensor; raises unless all are positive."""
+    if weights is None:
+        return None
+    if not all(weight > 0.0 for weight in weights):
+        raise ArgumentError(f"[{config}] 'weights' must all be positive, got {weights}")
+    return Tensor.from_data(np.asarray(weights, np.float32), device)
