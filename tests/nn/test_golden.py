@@ -15,7 +15,8 @@ from burn.tensor.activation import log_softmax
 from tests.golden import FOLDER, cases, tensors
 
 PLACES = {
-    nn: "Linear PRelu SwiGlu Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn: "Linear PRelu SwiGlu Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm "
+    "PairwiseDistance PixelShuffle PixelUnshuffle RotaryEncoding",
     nn.rnn: "Rnn BiRnn Gru Lstm BiLstm",
     nn.attention: "MultiHeadAttention",
     nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
@@ -23,9 +24,12 @@ PLACES = {
     nn.pool: "AvgPool2d MaxPool2d",
     nn.interpolate: "Interpolate1d Interpolate2d",
 }
-PLAIN = {*PLACES[nn.pool].split(), *PLACES[nn.interpolate].split()}  # made without a device
+# Made without a device.
+PLAIN = {
+    *f"{PLACES[nn.pool]} {PLACES[nn.interpolate]} PairwiseDistance PixelShuffle PixelUnshuffle".split()
+}  # made without a device
 CONFIGS = {name: getattr(place, name + "Config") for place, names in PLACES.items() for name in names.split()}
-LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
+LAYERS = cases("nn/nn")
 LOSSES = cases("loss")
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}
 
@@ -87,6 +91,8 @@ def caller(module, case, device):
             return output, *state.unpack()
 
         return remember
+    if "apply_start" in case["args"]:
+        return lambda x: module.apply(x, case["args"]["apply_start"])
     if isinstance(module, TransformerDecoder):
         return lambda *tensors: module(TransformerDecoderInput(*tensors))
     return module
@@ -118,9 +124,9 @@ def test_layers(case, device):
     dtype = case.get("dtype", "F32")
     config = CONFIGS[case["module"]].load_binary(json.dumps(case["config"]).encode())
     assert json.loads(config_to_json(config)) == case["config"]
-    module = (config.init() if case["module"] in PLAIN else config.init(device)).load_file(
-        FOLDER / "nn" / case["record"]
-    )
+    file = FOLDER / "nn" / case["record"]
+    module = (config.init() if case["module"] in PLAIN else config.init(device)).load_file(file)
+    assert module.into_record().into_bytes() == file.read_bytes()
     assert str(module) == case["display"]
     for path in case["params"]:
         np.testing.assert_array_equal(value_of(module, path), data[f"{name}/param.{path}"])
