@@ -71,6 +71,14 @@ def check_size(config: str, name: str, value: int) -> int:
     return int(value)
 
 
+def check_sizes(config: str, name: str, value, axes: int, low: int = 1) -> list[int]:
+    """One int for each axis, none below ``low``; for one axis the int alone is good."""
+    values = [value] if isinstance(value, int) and axes == 1 else value
+    if isinstance(values, int) or len(values) != axes:
+        raise ShapeError(f"[{config}] {name!r} must hold {axes} ints, one an axis, got {value}")
+    return [integer(config, name, item, low) for item in values]
+
+
 def check_positive(config: str, name: str, value: float) -> float:
     """The value, which must be finite and positive."""
     if not (math.isfinite(value) and value > 0):

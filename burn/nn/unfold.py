@@ -4,7 +4,13 @@ from burn.config import Config
 from burn.tensor import Tensor, module
 from burn.tensor.ops import UnfoldOptions
 
+from ._checks import check_sizes
 from ._printed import Printed
+
+
+def _check(config) -> None:
+    for name, low in (("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0)):
+        check_sizes(type(config).__name__, name, getattr(config, name), 2, low)
 
 
 class Unfold4dConfig(Config):
@@ -26,7 +32,13 @@ class Unfold4dConfig(Config):
     padding: list[int] = (0, 0)
 
     def init(self) -> "Unfold4d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size, a stride or a dilation below 1, a negative padding.
+            ShapeError: another number of axes than 2.
+        """
+        _check(self)
         return Unfold4d(self.kernel_size, self.stride, self.dilation, self.padding)
 
 
@@ -79,7 +91,14 @@ class Fold4dConfig(Config):
     padding: list[int] = (0, 0)
 
     def init(self) -> "Fold4d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size, a stride or a dilation below 1, a negative padding.
+            ShapeError: another number of axes than 2.
+        """
+        _check(self)
+        check_sizes("Fold4dConfig", "output_size", self.output_size, 2)
         return Fold4d(self.output_size, self.kernel_size, self.stride, self.dilation, self.padding)
 
 

@@ -118,6 +118,14 @@ def test_other_names(place, name):
     assert hasattr(found(place), name)
 
 
+@pytest.mark.parametrize(("place", "name"), listed(BOOK), ids=lambda part: part)
+def test_forward_states_its_shapes(place, name):
+    layer = None if f"{place}.{name}" in WAITING else getattr(found(place), name)
+    for method in ("forward", "forward_no_reduction", "forward_with_reduction", "gate_product"):
+        if hasattr(layer, method):
+            assert "# Shapes" in inspect.getdoc(getattr(layer, method)), method
+
+
 def test_both_spellings_are_one_class():
     assert nn.Glu is nn.GLU and nn.Prelu is nn.PRelu and nn.PreluConfig is nn.PReluConfig
 

@@ -1,5 +1,9 @@
 """What the activations of each element share."""
 
+import dataclasses
+
+from burn._arguments import finite
+from burn.config import Config
 from burn.module import Module
 from burn.tensor import Tensor
 
@@ -26,6 +30,11 @@ class Pointwise(Module):
 
     def _of(self, input: Tensor) -> Tensor:
         raise NotImplementedError
+
+
+def numbers_of(config: Config) -> list[float]:
+    """The numbers in a configuration, in order; raises unless all are finite."""
+    return [finite(type(config).__name__, f.name, getattr(config, f.name)) for f in dataclasses.fields(config)]
 
 
 class Numbered(Printed, Pointwise):

@@ -1,12 +1,12 @@
 """An activation with random slopes in training."""
 
-from burn._arguments import finite
 from burn.config import Config
 from burn.errors import ArgumentError
 from burn.module import ONE_LINE, Flag, Module
 from burn.tensor import Distribution, Tensor, activation
 
 from .._checks import check_float
+from ._pointwise import numbers_of
 
 
 class RReluConfig(Config):
@@ -29,7 +29,7 @@ class RReluConfig(Config):
         Raises:
             ArgumentError: bounds that are not finite, or a lower one above the upper one.
         """
-        lower, upper = (finite("RReluConfig", name, getattr(self, name)) for name in ("lower", "upper"))
+        lower, upper = numbers_of(self)
         if lower > upper:
             raise ArgumentError(f"[RReluConfig] 'lower' must not exceed 'upper', got {lower} and {upper}")
         return RRelu(lower, upper)
