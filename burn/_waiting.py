@@ -11,6 +11,7 @@ from burn.errors import NotYetError
 __all__ = ["WAITING", "LackingNames", "check_waiting", "lacks", "shown"]
 
 _QUANTIZED, _DISTRIBUTED, _ASYNC = "quantized operations", "distributed operations", "asynchronous reads"
+_VISION = "the vision library"
 _CAPTURE, _EXTENSION = "capture of graphs", "the extension names"
 _SHARE = "numpy(), from_numpy() and DLPack share the memory of a tensor"
 
@@ -29,6 +30,11 @@ WAITING = {
     "Tensor.try_into_scalar_async": (_ASYNC, "try_into_scalar() waits for the value"),
     "burn.tensor.capture": (_CAPTURE, "call the function each time"),
     "burn.tensor.Graph": (_CAPTURE, "call the function each time"),
+    "burn.nn.loss.GramMatrixLoss": (_VISION, "MseLoss() of a @ a.transpose(), with a as [channels, height * width]"),
+    "burn.nn.loss.GramMatrixLossConfig": (
+        _VISION,
+        "MseLoss() of a @ a.transpose(), with a as [channels, height * width]",
+    ),
     "Tensor.into_bridge": (_EXTENSION, _SHARE),
     "Tensor.from_bridge": (_EXTENSION, _SHARE),
     "Tensor.into_dispatch": (_EXTENSION, _SHARE),

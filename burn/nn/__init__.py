@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Elu,
         EluConfig,
         Gelu,
+        Glu,
         HardShrink,
         HardShrinkConfig,
         HardSigmoid,
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
         LeakyRelu,
         LeakyReluConfig,
         PRelu,
+        Prelu,
         PReluConfig,
+        PreluConfig,
         Relu,
         Selu,
         Shrink,
@@ -39,11 +42,13 @@ if TYPE_CHECKING:
         ThresholdedRelu,
         ThresholdedReluConfig,
     )
+    from .distance import CosineSimilarity, CosineSimilarityConfig, PairwiseDistance, PairwiseDistanceConfig
     from .dropout import Dropout, DropoutConfig
     from .embedding import Embedding, EmbeddingConfig
     from .identity import Identity
     from .initializer import Initializer
     from .linear import Linear, LinearConfig, LinearLayout
+    from .noise import GaussianNoise, GaussianNoiseConfig
     from .norm import (
         BatchNorm,
         BatchNormConfig,
@@ -59,6 +64,8 @@ if TYPE_CHECKING:
         RmsNormConfig,
     )
     from .padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
+    from .pixel_shuffle import PixelShuffle, PixelShuffleConfig, PixelUnshuffle, PixelUnshuffleConfig
+    from .pos_encoding import PositionalEncoding, PositionalEncodingConfig, generate_sinusoids
     from .rnn import (
         BiGru,
         BiGruConfig,
@@ -76,6 +83,7 @@ if TYPE_CHECKING:
         RnnConfig,
         RnnState,
     )
+    from .rope_encoding import RotaryEncoding, RotaryEncodingConfig
     from .unfold import Fold4d, Fold4dConfig, Unfold4d, Unfold4dConfig
 
 _PLACES = {
@@ -86,6 +94,7 @@ _PLACES = {
         "EluConfig",
         "GLU",
         "Gelu",
+        "Glu",
         "HardShrink",
         "HardShrinkConfig",
         "HardSigmoid",
@@ -94,6 +103,8 @@ _PLACES = {
         "LeakyReluConfig",
         "PRelu",
         "PReluConfig",
+        "Prelu",
+        "PreluConfig",
         "Relu",
         "Selu",
         "Shrink",
@@ -110,11 +121,31 @@ _PLACES = {
         "ThresholdedRelu",
         "ThresholdedReluConfig",
     ),
-    "dropout": ("Dropout", "DropoutConfig"),
-    "embedding": ("Embedding", "EmbeddingConfig"),
+    "distance": (
+        "CosineSimilarity",
+        "CosineSimilarityConfig",
+        "PairwiseDistance",
+        "PairwiseDistanceConfig",
+    ),
+    "dropout": (
+        "Dropout",
+        "DropoutConfig",
+    ),
+    "embedding": (
+        "Embedding",
+        "EmbeddingConfig",
+    ),
     "identity": ("Identity",),
     "initializer": ("Initializer",),
-    "linear": ("Linear", "LinearConfig", "LinearLayout"),
+    "linear": (
+        "Linear",
+        "LinearConfig",
+        "LinearLayout",
+    ),
+    "noise": (
+        "GaussianNoise",
+        "GaussianNoiseConfig",
+    ),
     "norm": (
         "BatchNorm",
         "BatchNormConfig",
@@ -129,7 +160,22 @@ _PLACES = {
         "RmsNorm",
         "RmsNormConfig",
     ),
-    "padding": ("PaddingConfig1d", "PaddingConfig2d", "PaddingConfig3d"),
+    "padding": (
+        "PaddingConfig1d",
+        "PaddingConfig2d",
+        "PaddingConfig3d",
+    ),
+    "pixel_shuffle": (
+        "PixelShuffle",
+        "PixelShuffleConfig",
+        "PixelUnshuffle",
+        "PixelUnshuffleConfig",
+    ),
+    "pos_encoding": (
+        "PositionalEncoding",
+        "PositionalEncodingConfig",
+        "generate_sinusoids",
+    ),
     "rnn": (
         "BiGru",
         "BiGruConfig",
@@ -147,7 +193,16 @@ _PLACES = {
         "RnnConfig",
         "RnnState",
     ),
-    "unfold": ("Fold4d", "Fold4dConfig", "Unfold4d", "Unfold4dConfig"),
+    "rope_encoding": (
+        "RotaryEncoding",
+        "RotaryEncodingConfig",
+    ),
+    "unfold": (
+        "Fold4d",
+        "Fold4dConfig",
+        "Unfold4d",
+        "Unfold4dConfig",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
@@ -166,6 +221,8 @@ __all__ = [
     "BiRnnConfig",
     "Celu",
     "CeluConfig",
+    "CosineSimilarity",
+    "CosineSimilarityConfig",
     "Dropout",
     "DropoutConfig",
     "Elu",
@@ -175,7 +232,10 @@ __all__ = [
     "Fold4d",
     "Fold4dConfig",
     "GateController",
+    "GaussianNoise",
+    "GaussianNoiseConfig",
     "Gelu",
+    "Glu",
     "GroupNorm",
     "GroupNormConfig",
     "Gru",
@@ -205,12 +265,24 @@ __all__ = [
     "PaddingConfig1d",
     "PaddingConfig2d",
     "PaddingConfig3d",
+    "PairwiseDistance",
+    "PairwiseDistanceConfig",
+    "PixelShuffle",
+    "PixelShuffleConfig",
+    "PixelUnshuffle",
+    "PixelUnshuffleConfig",
+    "PositionalEncoding",
+    "PositionalEncodingConfig",
+    "Prelu",
+    "PreluConfig",
     "Relu",
     "RmsNorm",
     "RmsNormConfig",
     "Rnn",
     "RnnConfig",
     "RnnState",
+    "RotaryEncoding",
+    "RotaryEncodingConfig",
     "Selu",
     "Shrink",
     "ShrinkConfig",
@@ -231,6 +303,7 @@ __all__ = [
     "attention",
     "cache",
     "conv",
+    "generate_sinusoids",
     "interpolate",
     "loss",
     "norm",

@@ -3,7 +3,7 @@
 import math
 
 from burn._arguments import instance, integer
-from burn.errors import ArgumentError, KindError, ShapeError
+from burn.errors import ArgumentError, DTypeError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
 
 
@@ -50,6 +50,20 @@ def check_same_shape(layer: str, first, second, names: tuple[str, str]) -> None:
         )
 
 
+def check_alike(layer: str, **tensors) -> None:
+    """Raises unless all are Float tensors of the dtype and the shape of the first; nothing is broadcast."""
+    (name, first), *others = tensors.items()
+    check_float(layer, first, name)
+    for other, tensor in others:
+        check_float(layer, tensor, other)
+        check_same_shape(layer, first, tensor, (name, other))
+        if tensor.dtype is not first.dtype:
+            raise DTypeError(
+                f"[{layer}] {other!r} must have the dtype of {name!r}, got {tensor.dtype.name} and {first.dtype.name}; "
+                f'use .cast("{first.dtype.name}")'
+            )
+
+
 def check_size(config: str, name: str, value: int) -> int:
     """Raises unless a size in a config is a positive integer."""
     if integer(config, name, value) < 1:
@@ -57,10 +71,32 @@ def check_size(config: str, name: str, value: int) -> int:
     return int(value)
 
 
-def check_epsilon(config: str, value: float) -> None:
-    """Raises unless the epsilon in a config is finite and positive."""
+def check_sizes(config: str, name: str, value, axes: int, low: int = 1) -> list[int]:
+    """One int for each axis, none below ``low``; for one axis the int alone is good."""
+    values = [value] if isinstance(value, int) and axes == 1 else value
+    if isinstance(values, int) or len(values) != axes:
+        raise ShapeError(f"[{config}] {name!r} must hold {axes} ints, one an axis, got {value}")
+    return [integer(config, name, item, low) for item in values]
+
+
+def check_positive(config: str, name: str, value: float) -> float:
+    """The value, which must be finite and positive."""
     if not (math.isfinite(value) and value > 0):
-        raise ArgumentError(f"[{config}] 'epsilon' must be finite and positive, got {value}")
+        raise ArgumentError(f"[{config}] {name!r} must be finite and positive, got {value}")
+    return value
+
+
+def check_margin(config: str, name: str, value: float) -> float:
+    """The value, which must be finite and not negative."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ArgumentError(f"[{config}] {name!r} must be finite and not negative, got {value}")
+    return value
+
+
+def check_rank(layer: str, input, name: str, axes: str) -> None:
+    """Raises unless a tensor has the axes that are named, as in "batch, channels"."""
+    if input.ndim != axes.count(",") + 1:
+        raise ShapeError(f"[{layer}] {name!r} must be [{axes}], got shape {input.dims()}")
 
 
 def check_channels(layer: str, input, channels: int, name: str) -> None:

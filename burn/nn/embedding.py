@@ -1,13 +1,13 @@
 """The table of vectors."""
 
-from burn._core import core
 from burn.config import Config
-from burn.errors import OutOfBoundsError, ShapeError
+from burn.errors import ShapeError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
 from burn.tensor import module as functional
 
 from ._checks import check_int, check_size
+from ._naming import Naming
 from .initializer import Initializer
 
 
@@ -73,14 +73,9 @@ class Embedding(Module):
         if input.ndim != 2:
             raise ShapeError(f"[Embedding] 'input' must be [batch, length], got shape {input.dims()}; unsqueeze it")
         table = self.weight.val()
-        rows, length = table.shape[0], input.shape[1]
-        before = core.set_blame(lambda code, position, value, size: _wrong(rows, value, *divmod(position, length)))
-        try:
+        rows = table.shape[0]
+        with Naming("Embedding", "input", f"hold indices from 0 to {rows - 1}", input, rows):
             return functional.embedding(table, input)
-        except OutOfBoundsError as error:
-            raise _stray(input, rows) or error from error
-        finally:
-            core.set_blame(before)
 
     def custom_settings(self):
         return ONE_LINE
@@ -88,18 +83,3 @@ class Embedding(Module):
     def custom_content(self, content):
         n_embedding, d_model = self.weight.lazy_shape()
         return content.add("n_embedding", n_embedding).add("d_model", d_model)
-
-
-def _stray(input: Tensor, rows: int) -> OutOfBoundsError | None:
-    """The error that names the first index without a row."""
-    for batch, indices in enumerate(input.tolist()):
-        for position, index in enumerate(indices):
-            if not 0 <= index < rows:
-                return _wrong(rows, index, batch, position)
-    return None
-
-
-def _wrong(rows: int, index: int, batch: int, position: int) -> OutOfBoundsError:
-    return OutOfBoundsError(
-        f"[Embedding] 'input' must hold indices from 0 to {rows - 1}, got {index} at position [{batch}, {position}]"
-    )

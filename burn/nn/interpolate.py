@@ -10,6 +10,8 @@ from burn.tensor import Tensor
 from burn.tensor.ops import InterpolateMode as Functional
 from burn.tensor.ops import InterpolateOptions
 
+from ._checks import check_positive, check_sizes
+
 __all__ = ["Interpolate1d", "Interpolate1dConfig", "Interpolate2d", "Interpolate2dConfig", "InterpolateMode"]
 
 
@@ -36,6 +38,14 @@ _FUNCTIONAL = {
 }
 
 
+def _check(config, axes: int) -> None:
+    name, factors = type(config).__name__, config.scale_factor
+    if config.output_size is not None:
+        check_sizes(name, "output_size", config.output_size, axes)
+    for factor in [] if factors is None else [factors] if axes == 1 else factors:
+        check_positive(name, "scale_factor", factor)
+
+
 class Interpolate1dConfig(Config):
     """Configuration of `Interpolate1d`; exactly one of `output_size` and `scale_factor` must be set.
 
@@ -57,7 +67,12 @@ class Interpolate1dConfig(Config):
     align_corners: bool = True
 
     def init(self) -> "Interpolate1d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size below 1, a factor that is not finite and positive.
+        """
+        _check(self, 1)
         return Interpolate1d(self.output_size, self.scale_factor, self.mode, self.align_corners)
 
 
@@ -82,7 +97,12 @@ class Interpolate2dConfig(Config):
     align_corners: bool = True
 
     def init(self) -> "Interpolate2d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size below 1, a factor that is not finite and positive.
+        """
+        _check(self, 2)
         return Interpolate2d(self.output_size, self.scale_factor, self.mode, self.align_corners)
 
 

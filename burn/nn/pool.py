@@ -2,14 +2,13 @@
 
 import dataclasses
 
-from burn._arguments import integer
 from burn.config import Config
 from burn.errors import ShapeError
-from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor, module
 from burn.tensor.ops import AvgPoolOptions, MaxPoolOptions
 
-from ._checks import check_float
+from ._checks import check_float, check_sizes
+from ._printed import Printed
 from .padding import PaddingConfig1d, PaddingConfig2d, padding_pairs
 
 __all__ = [
@@ -37,32 +36,13 @@ class _Window(Config):
         stride = "strides" if hasattr(self, "strides") else "stride"
         if getattr(self, stride) is None:
             object.__setattr__(self, stride, self.kernel_size)
+        axes = 2 if stride == "strides" else 1
         for name in ("kernel_size", stride, "dilation"):
             if hasattr(self, name):
-                _check(type(self).__name__, name, getattr(self, name))
+                check_sizes(type(self).__name__, name, getattr(self, name), axes)
 
 
-def _check(config: str, name: str, value) -> None:
-    """Raises unless the value is a positive int, or holds one for each of two axes."""
-    if not isinstance(value, int) and len(value) != 2:
-        raise ShapeError(f"[{config}] {name!r} must hold 2 ints, one an axis, got {list(value)}")
-    for item in [value] if isinstance(value, int) else value:
-        integer(config, name, item, 1)
-
-
-class _Printed(Module):
-    """A layer without parameters that prints its fields on one line."""
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in type(self).__annotations__:
-            content.add(name, getattr(self, name))
-        return content
-
-
-class _Pool(_Printed):
+class _Pool(Printed):
     """A layer whose padding follows from the size of its input."""
 
     def _pairs(self, input: Tensor, axes: int, dilation) -> list[tuple[int, int]]:
@@ -344,11 +324,16 @@ class AdaptiveAvgPool1dConfig(Config):
     output_size: int
 
     def init(self) -> "AdaptiveAvgPool1d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size below 1.
+        """
+        check_sizes("AdaptiveAvgPool1dConfig", "output_size", self.output_size, 1)
         return AdaptiveAvgPool1d(self.output_size)
 
 
-class AdaptiveAvgPool1d(_Printed):
+class AdaptiveAvgPool1d(Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool1d`.
 
     Field: `output_size`.
@@ -390,11 +375,16 @@ class AdaptiveAvgPool2dConfig(Config):
     output_size: list[int]
 
     def init(self) -> "AdaptiveAvgPool2d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size below 1.
+        """
+        check_sizes("AdaptiveAvgPool2dConfig", "output_size", self.output_size, 2)
         return AdaptiveAvgPool2d(self.output_size)
 
 
-class AdaptiveAvgPool2d(_Printed):
+class AdaptiveAvgPool2d(Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool2d`.
 
     Field: `output_size`.
@@ -436,11 +426,16 @@ class AdaptiveAvgPool3dConfig(Config):
     output_size: list[int]
 
     def init(self) -> "AdaptiveAvgPool3d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size below 1.
+        """
+        check_sizes("AdaptiveAvgPool3dConfig", "output_size", self.output_size, 3)
         return AdaptiveAvgPool3d(self.output_size)
 
 
-class AdaptiveAvgPool3d(_Printed):
+class AdaptiveAvgPool3d(Printed):
     """Averages over windows that cut the input into parts. Mirrors `burn::nn::pool::AdaptiveAvgPool3d`.
 
     Field: `output_size`.

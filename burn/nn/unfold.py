@@ -1,9 +1,16 @@
 """Blocks of images as columns, and back."""
 
 from burn.config import Config
-from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor, module
 from burn.tensor.ops import UnfoldOptions
+
+from ._checks import check_sizes
+from ._printed import Printed
+
+
+def _check(config) -> None:
+    for name, low in (("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0)):
+        check_sizes(type(config).__name__, name, getattr(config, name), 2, low)
 
 
 class Unfold4dConfig(Config):
@@ -25,11 +32,17 @@ class Unfold4dConfig(Config):
     padding: list[int] = (0, 0)
 
     def init(self) -> "Unfold4d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size, a stride or a dilation below 1, a negative padding.
+            ShapeError: another number of axes than 2.
+        """
+        _check(self)
         return Unfold4d(self.kernel_size, self.stride, self.dilation, self.padding)
 
 
-class Unfold4d(Module):
+class Unfold4d(Printed):
     """Blocks of images as columns: see `burn.tensor.module.unfold4d`. Mirrors `burn::nn::Unfold4d`.
 
     Fields: `kernel_size`, `stride`, `dilation`, `padding`.
@@ -56,14 +69,6 @@ class Unfold4d(Module):
         """
         return module.unfold4d(input, self.kernel_size, UnfoldOptions(self.stride, self.padding, self.dilation))
 
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in type(self).__annotations__:
-            content.add(name, getattr(self, name))
-        return content
-
 
 class Fold4dConfig(Config):
     """Configuration of `Fold4d`. Mirrors `burn::nn::Fold4dConfig`.
@@ -86,11 +91,18 @@ class Fold4dConfig(Config):
     padding: list[int] = (0, 0)
 
     def init(self) -> "Fold4d":
-        """The layer."""
+        """The layer.
+
+        Raises:
+            ArgumentError: a size, a stride or a dilation below 1, a negative padding.
+            ShapeError: another number of axes than 2.
+        """
+        _check(self)
+        check_sizes("Fold4dConfig", "output_size", self.output_size, 2)
         return Fold4d(self.output_size, self.kernel_size, self.stride, self.dilation, self.padding)
 
 
-class Fold4d(Module):
+class Fold4d(Printed):
     """Columns back to images: see `burn.tensor.module.fold4d`. Mirrors `burn::nn::Fold4d`.
 
     Fields: `output_size`, `kernel_size`, `stride`, `dilation`, `padding`.
@@ -119,11 +131,3 @@ class Fold4d(Module):
         """
         options = UnfoldOptions(self.stride, self.padding, self.dilation)
         return module.fold4d(input, self.output_size, self.kernel_size, options)
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in type(self).__annotations__:
-            content.add(name, getattr(self, name))
-        return content

@@ -8,14 +8,15 @@ import pytest
 from burn import Device, Tensor, nn
 from burn.config import config_to_json
 from burn.module import RunningState
+from burn.nn import loss as losses
 from burn.nn.attention import MhaInput, MultiHeadAttention, generate_autoregressive_mask
-from burn.nn.loss import CrossEntropyLossConfig, CTCLossConfig, MseLoss, Reduction, RNNTLossConfig
 from burn.nn.transformer import TransformerDecoder, TransformerDecoderInput, TransformerEncoder, TransformerEncoderInput
 from burn.tensor.activation import log_softmax
 from tests.golden import FOLDER, cases, tensors
 
 PLACES = {
-    nn: "Linear PRelu SwiGlu Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm",
+    nn: "Linear PRelu SwiGlu Embedding BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm "
+    "PairwiseDistance PixelShuffle PixelUnshuffle RotaryEncoding",
     nn.rnn: "Rnn BiRnn Gru Lstm BiLstm",
     nn.attention: "MultiHeadAttention",
     nn.transformer: "PositionWiseFeedForward TransformerEncoder TransformerDecoder",
@@ -23,10 +24,13 @@ PLACES = {
     nn.pool: "AvgPool2d MaxPool2d",
     nn.interpolate: "Interpolate1d Interpolate2d",
 }
-PLAIN = {*PLACES[nn.pool].split(), *PLACES[nn.interpolate].split()}  # made without a device
+# Made without a device.
+PLAIN = {
+    *f"{PLACES[nn.pool]} {PLACES[nn.interpolate]} PairwiseDistance PixelShuffle PixelUnshuffle".split()
+}  # made without a device
 CONFIGS = {name: getattr(place, name + "Config") for place, names in PLACES.items() for name in names.split()}
-LAYERS = [case for case in cases("nn/nn") if case["module"] in CONFIGS]
-LOSSES = [case for case in cases("loss") if case["op"] in ("CrossEntropyLoss", "MseLoss", "CTCLoss", "RNNTLoss")]
+LAYERS = cases("nn/nn")
+LOSSES = cases("loss")
 DEVICES = {"flex": Device.flex().autodiff(), "ndarray": Device.ndarray().autodiff()}
 
 
@@ -87,6 +91,8 @@ def caller(module, case, device):
             return output, *state.unpack()
 
         return remember
+    if "apply_start" in case["args"]:
+        return lambda x: module.apply(x, case["args"]["apply_start"])
     if isinstance(module, TransformerDecoder):
         return lambda *tensors: module(TransformerDecoderInput(*tensors))
     return module
@@ -118,9 +124,9 @@ def test_layers(case, device):
     dtype = case.get("dtype", "F32")
     config = CONFIGS[case["module"]].load_binary(json.dumps(case["config"]).encode())
     assert json.loads(config_to_json(config)) == case["config"]
-    module = (config.init() if case["module"] in PLAIN else config.init(device)).load_file(
-        FOLDER / "nn" / case["record"]
-    )
+    file = FOLDER / "nn" / case["record"]
+    module = (config.init() if case["module"] in PLAIN else config.init(device)).load_file(file)
+    assert module.into_record().into_bytes() == file.read_bytes()
     assert str(module) == case["display"]
     for path in case["params"]:
         np.testing.assert_array_equal(value_of(module, path), data[f"{name}/param.{path}"])
@@ -136,23 +142,26 @@ def test_layers(case, device):
         close(field_of(module, path).grad(grads).numpy(), data[f"{name}/pgrad.{path}"], dtype)
 
 
+def criterion_of(case, device):
+    """The call of a loss."""
+    arguments, name = case["args"], case["op"]
+    if "config" in arguments:
+        config = getattr(losses, name + "Config").load_binary(json.dumps(arguments["config"]).encode())
+        criterion = config.init(device) if name.endswith("CrossEntropyLoss") else config.init()
+    else:
+        criterion = getattr(losses, name)()
+    if name == "CTCLoss":
+        return lambda logits, *rest: criterion(log_softmax(logits, 2), *rest)
+    if "reduction" not in arguments:
+        return criterion
+    reduced = getattr(criterion, "forward_with_reduction", criterion)
+    return lambda *tensors: reduced(*tensors, losses.Reduction[arguments["reduction"].capitalize()])
+
+
 @pytest.mark.parametrize("case", LOSSES, ids=lambda case: case["name"])
 def test_losses(case, device):
-    data, name, arguments = tensors("loss"), case["name"], case["args"]
-    if case["op"] == "MseLoss":
-        reduction = Reduction[arguments["reduction"].capitalize()]
-
-        def call(logits, targets):
-            return MseLoss()(logits, targets, reduction)
-    elif case["op"] == "CTCLoss":
-        criterion = CTCLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init()
-
-        def call(logits, *rest):
-            return criterion(log_softmax(logits, 2), *rest)
-    elif case["op"] == "RNNTLoss":
-        call = RNNTLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init()
-    else:
-        call = CrossEntropyLossConfig.load_binary(json.dumps(arguments["config"]).encode()).init(device)
+    data, name = tensors("loss"), case["name"]
+    call = criterion_of(case, device)
     inputs, outputs = run(call, case, "loss", device)
     for index, output in enumerate(outputs):
         close(output.numpy(), data[f"{name}/out.{index}"], case["dtype"])

@@ -98,6 +98,7 @@ NAMES = {
     "burn.linalg.Norm": "L0 L1 L2 LInf LNegInf Lp",
     "burn.signal": "rfft irfft cfft stft istft hann_window hamming_window blackman_window StftOptions",
     "burn.signal.StftOptions": "n_fft hop_length win_length center onesided",
+    "burn.nn.loss": "GramMatrixLoss GramMatrixLossConfig",
 }  # fmt: skip
 
 # Parameters and defaults as Burn has them. `options` stands for our device, kind and dtype.

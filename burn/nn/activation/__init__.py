@@ -49,6 +49,11 @@ from .plain import (
     Tanh,
     Tanhshrink,
 )
+from .randomised import RRelu, RReluConfig
+
+# The spellings of the book's table of modules.
+Glu = GLU
+Prelu, PreluConfig = PRelu, PReluConfig
 
 __all__ = [
     "GLU",
@@ -59,6 +64,7 @@ __all__ = [
     "Elu",
     "EluConfig",
     "Gelu",
+    "Glu",
     "HardShrink",
     "HardShrinkConfig",
     "HardSigmoid",
@@ -72,6 +78,10 @@ __all__ = [
     "Mish",
     "PRelu",
     "PReluConfig",
+    "Prelu",
+    "PreluConfig",
+    "RRelu",
+    "RReluConfig",
     "Relu",
     "Relu6",
     "Selu",

@@ -1,8 +1,13 @@
 """What the activations of each element share."""
 
-from burn._annotations import own_annotations
-from burn.module import ONE_LINE, Module
+import dataclasses
+
+from burn._arguments import finite
+from burn.config import Config
+from burn.module import Module
 from burn.tensor import Tensor
+
+from .._printed import Printed
 
 
 class Pointwise(Module):
@@ -27,13 +32,10 @@ class Pointwise(Module):
         raise NotImplementedError
 
 
-class Numbered(Pointwise):
+def numbers_of(config: Config) -> list[float]:
+    """The numbers in a configuration, in order; raises unless all are finite."""
+    return [finite(type(config).__name__, f.name, getattr(config, f.name)) for f in dataclasses.fields(config)]
+
+
+class Numbered(Printed, Pointwise):
     """Base of activations with numbers, which are their fields."""
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in own_annotations(type(self)):
-            content = content.add(name.removesuffix("_"), getattr(self, name))
-        return content

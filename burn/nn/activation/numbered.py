@@ -1,11 +1,13 @@
 """Activations with numbers, each with its configuration. Every one takes any shape and keeps it."""
 
-from burn._arguments import finite
+import math
+
 from burn.config import Config
 from burn.errors import ArgumentError
 from burn.tensor import Tensor, activation
 
-from ._pointwise import Numbered
+from .._checks import check_positive
+from ._pointwise import Numbered, numbers_of
 
 
 class LeakyReluConfig(Config):
@@ -21,8 +23,12 @@ class LeakyReluConfig(Config):
     negative_slope: float = 0.01
 
     def init(self) -> "LeakyRelu":
-        """The layer."""
-        return LeakyRelu(self.negative_slope)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return LeakyRelu(*numbers_of(self))
 
 
 class LeakyRelu(Numbered):
@@ -54,8 +60,12 @@ class ThresholdedReluConfig(Config):
     alpha: float = 1.0
 
     def init(self) -> "ThresholdedRelu":
-        """The layer."""
-        return ThresholdedRelu(self.alpha)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return ThresholdedRelu(*numbers_of(self))
 
 
 class ThresholdedRelu(Numbered):
@@ -89,8 +99,12 @@ class ThresholdConfig(Config):
     value: float
 
     def init(self) -> "Threshold":
-        """The layer."""
-        return Threshold(self.threshold, self.value)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return Threshold(*numbers_of(self))
 
 
 class Threshold(Numbered):
@@ -124,8 +138,12 @@ class EluConfig(Config):
     alpha: float = 1.0
 
     def init(self) -> "Elu":
-        """The layer."""
-        return Elu(self.alpha)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return Elu(*numbers_of(self))
 
 
 class Elu(Numbered):
@@ -162,9 +180,10 @@ class CeluConfig(Config):
         Raises:
             ArgumentError: an alpha that is 0, infinite or NaN.
         """
-        if finite("CeluConfig", "alpha", self.alpha) == 0.0:
+        (alpha,) = numbers_of(self)
+        if alpha == 0.0:
             raise ArgumentError("[CeluConfig] 'alpha' must not be 0, since x is divided by it; use Relu()")
-        return Celu(self.alpha)
+        return Celu(alpha)
 
 
 class Celu(Numbered):
@@ -198,8 +217,12 @@ class HardSigmoidConfig(Config):
     beta: float = 0.5
 
     def init(self) -> "HardSigmoid":
-        """The layer."""
-        return HardSigmoid(self.alpha, self.beta)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return HardSigmoid(*numbers_of(self))
 
 
 class HardSigmoid(Numbered):
@@ -240,10 +263,10 @@ class HardtanhConfig(Config):
         Raises:
             ArgumentError: bounds that are not finite, or in the wrong order.
         """
-        low = finite("HardtanhConfig", "min_val", self.min_val)
-        if low > finite("HardtanhConfig", "max_val", self.max_val):
-            raise ArgumentError(f"[HardtanhConfig] 'min_val' must not exceed 'max_val', got {low} and {self.max_val}")
-        return Hardtanh(self.min_val, self.max_val)
+        low, high = numbers_of(self)
+        if low > high:
+            raise ArgumentError(f"[HardtanhConfig] 'min_val' must not exceed 'max_val', got {low} and {high}")
+        return Hardtanh(low, high)
 
 
 class Hardtanh(Numbered):
@@ -279,8 +302,14 @@ class SoftplusConfig(Config):
     threshold: float = 20.0
 
     def init(self) -> "Softplus":
-        """The layer."""
-        return Softplus(self.beta, self.threshold)
+        """The layer.
+
+        Raises:
+            ArgumentError: a beta that is not finite and positive, a threshold that is NaN.
+        """
+        if math.isnan(self.threshold):
+            raise ArgumentError(f"[SoftplusConfig] 'threshold' must be a number, got {self.threshold}")
+        return Softplus(check_positive("SoftplusConfig", "beta", self.beta), self.threshold)
 
 
 class Softplus(Numbered):
@@ -314,8 +343,12 @@ class HardShrinkConfig(Config):
     lambda_: float = 0.5
 
     def init(self) -> "HardShrink":
-        """The layer."""
-        return HardShrink(self.lambda_)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return HardShrink(*numbers_of(self))
 
 
 class HardShrink(Numbered):
@@ -347,8 +380,12 @@ class SoftShrinkConfig(Config):
     lambda_: float = 0.5
 
     def init(self) -> "SoftShrink":
-        """The layer."""
-        return SoftShrink(self.lambda_)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return SoftShrink(*numbers_of(self))
 
 
 class SoftShrink(Numbered):
@@ -382,8 +419,12 @@ class ShrinkConfig(Config):
     bias: float = 0.5
 
     def init(self) -> "Shrink":
-        """The layer."""
-        return Shrink(self.lambda_, self.bias)
+        """The layer.
+
+        Raises:
+            ArgumentError: a number that is not finite.
+        """
+        return Shrink(*numbers_of(self))
 
 
 class Shrink(Numbered):

@@ -2,10 +2,9 @@
 
 import math
 
-from burn._arguments import integer
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
-from burn.nn._checks import check_float, check_size
+from burn.nn._checks import check_float, check_size, check_sizes
 from burn.nn.initializer import Initializer
 from burn.nn.padding import padding_pairs
 from burn.tensor import Tensor
@@ -23,15 +22,11 @@ def checked(config, axes: int, groups: str = "groups"):
     """Raises unless sizes are positive, one an axis, and the groups divide both numbers of channels; returns the channels."""
     name = type(config).__name__
     for field in ("kernel_size", "stride", "dilation"):
-        values = each_axis(getattr(config, field))
-        if len(values) != axes:
-            raise ShapeError(f"[{name}] {field!r} must hold {axes} ints, one an axis, got {values}")
-        for value in values:
-            integer(name, field, value, 1)
+        check_sizes(name, field, getattr(config, field), axes)
     for field in ("padding", "padding_out"):
-        values = getattr(config, field, [])
-        for value in each_axis(values) if isinstance(values, (int, tuple, list)) else []:
-            integer(name, field, value, 0)
+        values = getattr(config, field, None)
+        if isinstance(values, (int, tuple, list)):
+            check_sizes(name, field, values, axes, 0)
     channels = [config.channels_in, config.channels_out] if hasattr(config, "channels_in") else list(config.channels)
     if len(channels) != 2:
         raise ShapeError(f"[{name}] 'channels' must be [input, output], got {channels}")

@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from burn._arguments import device as check_device
-from burn._core import core
 from burn.config import F32, Config
-from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
+from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
 from burn.tensor import DType, Tensor
 from burn.tensor.activation import log_softmax
 
 from .._checks import check_float, check_int
+from .._naming import Naming
 
 
 class CrossEntropyLossConfig(Config):
@@ -42,14 +42,8 @@ class CrossEntropyLossConfig(Config):
         Raises:
             ArgumentError: a smoothing outside [0, 1], or a weight that is not positive.
         """
-        if self.smoothing is not None and not 0.0 <= self.smoothing <= 1.0:
-            raise ArgumentError(f"[CrossEntropyLossConfig] 'smoothing' must be from 0 to 1, got {self.smoothing}")
-        device = check_device("init", device)
-        weights = None
-        if self.weights is not None:
-            if not all(weight > 0.0 for weight in self.weights):
-                raise ArgumentError(f"[CrossEntropyLossConfig] 'weights' must all be positive, got {self.weights}")
-            weights = Tensor.from_data(np.asarray(self.weights, np.float32), device)
+        check_smoothing("CrossEntropyLossConfig", self.smoothing)
+        weights = check_weights("CrossEntropyLossConfig", self.weights, check_device("init", device))
         return CrossEntropyLoss(self.pad_tokens, weights, self.smoothing, self.logits)
 
 
@@ -89,19 +83,16 @@ class CrossEntropyLoss(Module):
             IndexError: a target that is neither a class nor a pad token; the message names it.
         """
         self._check(logits, targets)
-        log_p = log_softmax(logits, 1) if self.logits else logits.clamp_min(_floor(logits.dtype)).log()
+        log_p = log_softmax(logits, 1) if self.logits else _log(logits)
         padded = self._padding(targets)
         classes = targets if padded is None else targets.mask_fill(padded, 0)
         weights = None if self.weights is None else self.weights.cast(logits.dtype)
         n = log_p.shape[1]
-        before = core.set_blame(lambda code, position, value, size: self._wrong(n, value, position))
-        try:
+        also = self.pad_tokens or ()
+        pads = f" or a pad token of {also}" if also else ""
+        with Naming("CrossEntropyLoss", "targets", f"be classes from 0 to {n - 1}{pads}", targets, n, also):
             terms = self._terms(log_p, classes, weights)
             counts = None if weights is None else weights.select(0, classes).unsqueeze_dim(1)
-        except IndexError as error:
-            raise self._stray(targets, n) or error from error
-        finally:
-            core.set_blame(before)
         if padded is None and counts is None:
             return -terms.mean()
         if counts is None:
@@ -146,19 +137,6 @@ class CrossEntropyLoss(Module):
                 f"got shape {list(shape)}"
             )
 
-    def _stray(self, targets: Tensor, classes: int) -> OutOfBoundsError | None:
-        """The error that names the first target that is neither a class nor a pad token."""
-        for position, target in enumerate(targets.tolist()):
-            if not 0 <= target < classes and target not in (self.pad_tokens or ()):
-                return self._wrong(classes, target, position)
-        return None
-
-    def _wrong(self, classes: int, target: int, position: int) -> OutOfBoundsError:
-        pads = f" or a pad token of {self.pad_tokens}" if self.pad_tokens else ""
-        return OutOfBoundsError(
-            f"[CrossEntropyLoss] 'targets' must be classes from 0 to {classes - 1}{pads}, got {target} at position {position}"
-        )
-
     def custom_settings(self):
         return ONE_LINE
 
@@ -168,6 +146,23 @@ class CrossEntropyLoss(Module):
         return content.add("smoothing", self.smoothing).add("logits", self.logits)
 
 
-def _floor(dtype: DType) -> float:
-    """The smallest probability whose logarithm is taken: the root of the smallest normal number."""
-    return math.sqrt(dtype.finfo()[3])
+def _log(p: Tensor) -> Tensor:
+    """The logarithms of probabilities, which count as at least the root of the smallest normal number (of f32 in f16)."""
+    if p.dtype is DType.F16:
+        return _log(p.cast(DType.F32)).cast(DType.F16)
+    return p.clamp_min(math.sqrt(p.dtype.finfo()[3])).log()
+
+
+def check_smoothing(config: str, value: float | None) -> None:
+    """Raises unless a smoothing is a share, or None."""
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise ArgumentError(f"[{config}] 'smoothing' must be from 0 to 1, got {value}")
+
+
+def check_weights(config: str, weights: list[float] | None, device) -> Tensor | None:
+    """The weights as a tensor; raises unless all are positive."""
+    if weights is None:
+        return None
+    if not all(weight > 0.0 for weight in weights):
+        raise ArgumentError(f"[{config}] 'weights' must all be positive, got {weights}")
+    return Tensor.from_data(np.asarray(weights, np.float32), device)

@@ -1,5 +1,6 @@
 """Connectionist temporal classification."""
 
+from burn._arguments import integer
 from burn.config import Config
 from burn.module import Module
 from burn.tensor import Tensor
@@ -26,8 +27,12 @@ class CTCLossConfig(Config):
     zero_infinity: bool = False
 
     def init(self) -> "CTCLoss":
-        """The loss."""
-        return CTCLoss(self.blank, self.zero_infinity)
+        """The loss.
+
+        Raises:
+            ArgumentError: a negative blank.
+        """
+        return CTCLoss(integer("CTCLossConfig", "blank", self.blank, 0), self.zero_infinity)
 
 
 class CTCLoss(Module):

@@ -3,7 +3,7 @@
 from burn.module import Module
 from burn.tensor import Tensor
 
-from .._checks import check_same_shape
+from .._checks import check_alike
 from .reduction import Reduction, reduce
 
 
@@ -41,6 +41,6 @@ class MseLoss(Module):
         - targets: the same shape; nothing is broadcast
         - output: the same shape
         """
-        check_same_shape("MseLoss", logits, targets, ("logits", "targets"))
+        check_alike("MseLoss", logits=logits, targets=targets)
         difference = logits - targets
         return difference * difference

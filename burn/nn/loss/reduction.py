@@ -20,7 +20,21 @@ class Reduction(enum.Enum):
     Auto = "Auto"
 
 
-def reduce(loss: str, elements: Tensor, reduction: Reduction) -> Tensor:
+def check_reduction(loss: str, reduction: Reduction, auto: Reduction = Reduction.Mean) -> Reduction:
+    """The reduction, with ``auto`` in the place of Auto; BatchMean is only for losses where it is that.
+
+    Raises:
+        ArgumentError: ``BatchMean``, or something that is no Reduction.
+    """
+    if reduction is Reduction.Auto:
+        return auto
+    if isinstance(reduction, Reduction) and reduction in (Reduction.Mean, Reduction.Sum, auto):
+        return reduction
+    names = "Mean, Sum, BatchMean" if auto is Reduction.BatchMean else "Mean, Sum"
+    raise ArgumentError(f"[{loss}] 'reduction' must be Reduction.{names} or Auto, got {shown(reduction)}")
+
+
+def reduce(loss: str, elements: Tensor, reduction: Reduction, auto: Reduction = Reduction.Mean) -> Tensor:
     """The mean or the sum of element losses.
 
     # Shapes
@@ -29,10 +43,10 @@ def reduce(loss: str, elements: Tensor, reduction: Reduction) -> Tensor:
     - output: [1]
 
     Raises:
-        ArgumentError: ``BatchMean``, or something that is no Reduction.
+        ArgumentError: a reduction that the loss does not have.
     """
-    if reduction is Reduction.Mean or reduction is Reduction.Auto:
+    reduction = check_reduction(loss, reduction, auto)
+    if reduction is Reduction.Mean:
         return elements.mean()
-    if reduction is Reduction.Sum:
-        return elements.sum()
-    raise ArgumentError(f"[{loss}] 'reduction' must be Reduction.Mean, Sum or Auto, got {shown(reduction)}")
+    total = elements.sum()
+    return total if reduction is Reduction.Sum else total / float(elements.shape[0])

@@ -1,5 +1,6 @@
 """The loss of recurrent transducers."""
 
+from burn._arguments import integer
 from burn._ops.loss import rnnt_loss
 from burn.config import Config
 from burn.module import Module
@@ -26,8 +27,12 @@ class RNNTLossConfig(Config):
     logits: bool = True
 
     def init(self) -> "RNNTLoss":
-        """The loss."""
-        return RNNTLoss(self.blank, self.logits)
+        """The loss.
+
+        Raises:
+            ArgumentError: a negative blank.
+        """
+        return RNNTLoss(integer("RNNTLossConfig", "blank", self.blank, 0), self.logits)
 
 
 class RNNTLoss(Module):

@@ -8,7 +8,7 @@ from burn.module import ONE_LINE, Flag, Module, Param, RunningState
 from burn.tensor import Tensor
 from burn.tensor import module as functional
 
-from .._checks import check_channels, check_epsilon, check_size
+from .._checks import check_channels, check_positive, check_size
 from ..initializer import Initializer
 
 
@@ -35,7 +35,7 @@ class BatchNormConfig(Config):
                 outside [0, 1].
         """
         size = [check_size("BatchNormConfig", "num_features", self.num_features)]
-        check_epsilon("BatchNormConfig", self.epsilon)
+        check_positive("BatchNormConfig", "epsilon", self.epsilon)
         if not (math.isfinite(self.momentum) and 0.0 <= self.momentum <= 1.0):
             raise ArgumentError(f"[BatchNormConfig] 'momentum' must be from 0 to 1, got {self.momentum}")
         mean, variance = Initializer.Zeros.init(size, device).val(), Initializer.Ones.init(size, device).val()

@@ -6,7 +6,7 @@ from burn.errors import ArgumentError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
 
-from .._checks import check_channels, check_epsilon, check_size
+from .._checks import check_channels, check_positive, check_size
 from ..initializer import Initializer
 
 
@@ -41,7 +41,7 @@ class GroupNormConfig(Config):
         """
         groups = check_size("GroupNormConfig", "num_groups", self.num_groups)
         channels = check_size("GroupNormConfig", "num_channels", self.num_channels)
-        check_epsilon("GroupNormConfig", self.epsilon)
+        check_positive("GroupNormConfig", "epsilon", self.epsilon)
         if channels % groups:
             raise ArgumentError(
                 f"[GroupNormConfig] 'num_groups' must divide 'num_channels', got {groups} groups of {channels} channels"
@@ -126,7 +126,7 @@ class InstanceNormConfig(Config):
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
         """
         channels = check_size("InstanceNormConfig", "num_channels", self.num_channels)
-        check_epsilon("InstanceNormConfig", self.epsilon)
+        check_positive("InstanceNormConfig", "epsilon", self.epsilon)
         return InstanceNorm(channels, *_affine(channels, self.affine, device), self.epsilon)
 
 

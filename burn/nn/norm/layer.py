@@ -6,7 +6,7 @@ from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
 from burn.tensor import module as functional
 
-from .._checks import check_epsilon, check_last, check_size
+from .._checks import check_last, check_positive, check_size
 from ..initializer import Initializer
 
 
@@ -37,7 +37,7 @@ class LayerNormConfig(Config):
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
         """
         size = [check_size("LayerNormConfig", "d_model", self.d_model)]
-        check_epsilon("LayerNormConfig", self.epsilon)
+        check_positive("LayerNormConfig", "epsilon", self.epsilon)
         beta = Initializer.Zeros.init(size, device) if self.bias else None
         return LayerNorm(Initializer.Ones.init(size, device), beta, self.epsilon)
 
@@ -107,7 +107,7 @@ class RmsNormConfig(Config):
             ArgumentError: a size that is no positive integer, an epsilon that is not finite and positive.
         """
         size = [check_size("RmsNormConfig", "d_model", self.d_model)]
-        check_epsilon("RmsNormConfig", self.epsilon)
+        check_positive("RmsNormConfig", "epsilon", self.epsilon)
         return RmsNorm(Initializer.Ones.init(size, device), self.epsilon)
 
 
