@@ -135,7 +135,7 @@ class StoreError(RecordError):
     `ApplyResult`, which lists what did not fit.
     """
 
-    result = None
+    result: object = None
 
 
 class StoreIoError(StoreError, RecordIoError):

@@ -262,7 +262,19 @@ class ModuleStore:
 
 
 class SavingStore(ModuleStore):
-    """Base of the stores that also save, into a file or into memory."""
+    """Base of the stores that also save, into a file or into memory.
+
+    >>> from burn.nn import LinearConfig
+    >>> from burn.store import BurnToPyTorchAdapter, SafetensorsStore
+    >>> store = SafetensorsStore.from_file("layer").auto_extension(True).overwrite(True).clear_metadata().metadata("epoch", "3")
+    >>> store.with_to_adapter(BurnToPyTorchAdapter()).collect_from(LinearConfig(2, 3).init())
+    >>> SafetensorsStore.from_file("layer.safetensors").file_metadata()
+    {'epoch': '3'}
+    >>> memory = SafetensorsStore.from_bytes()
+    >>> memory.collect_from(LinearConfig(2, 3).init())
+    >>> SafetensorsStore.from_bytes(memory.get_bytes()).keys()
+    ['bias', 'weight']
+    """
 
     _extension = ""
     _auto_default = False
@@ -357,9 +369,8 @@ class SavingStore(ModuleStore):
         """Saves tensors under the names that they have now."""
         raise NotImplementedError
 
-    def _full_path(self) -> str:
+    def _full_path(self, path: str) -> str:
         """The path with the extension that it gets."""
-        path = self._path
         if self._auto_extension and not _has_extension(path) and not os.path.isfile(path):
             return path + self._extension
         return path

@@ -4,6 +4,7 @@ Mirrors `burn::store::bridge`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,8 @@ class RefusedTensor(PackTensor):
             byte_len: the bytes that it takes in the file.
         """
         self.name = name
-        self.dtype = ForeignDType(dtype)
+        foreign: Any = ForeignDType(dtype)
+        self.dtype = foreign
         self.shape = tuple(shape)
         self.param_id = None
         self.reason = reason
@@ -115,7 +117,9 @@ def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: i
     >>> deferred("w", PackDType("F32"), [2], lambda: np.ones(2, "f4")).to_numpy().tolist()
     [1.0, 1.0]
     """
-    shape = tuple(shape)
+    shape, size = tuple(shape), dtype.byte_len(shape)
+    if size is None:
+        raise StoreValidationError(f"[deferred] {name!r} is quantized: burn has no quantized tensors yet")
 
     def produce():
         values = provider()
@@ -128,7 +132,7 @@ def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: i
                 )
         return values
 
-    return PackTensor.deferred(name, dtype, shape, dtype.byte_len(shape), produce, param_id)
+    return PackTensor.deferred(name, dtype, shape, size, produce, param_id)
 
 
 def from_tensor(name: str, tensor: Tensor, param_id: int | None = None) -> PackTensor:

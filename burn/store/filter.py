@@ -38,6 +38,9 @@ class PathFilter:
     True
     >>> PathFilter().with_regexes(["a", "b"]).with_full_paths(["c"]).with_predicate(lambda path, container: False)
     PathFilter[regex: ["a", "b"], paths: ["c"], predicates: 1]
+    >>> only = PathFilter().with_regex("a").with_full_path("b")
+    >>> only.clear_regex().clear_predicates(), only.clear_regex().clear_paths(), only.match_all(), only.is_empty()
+    (PathFilter[regex: [], paths: ["b"], predicates: 0], PathFilter::none(), PathFilter::all(), False)
     """
 
     __slots__ = ("_all", "_none", "_paths", "_predicates", "_regexes")
@@ -144,11 +147,7 @@ class PathFilter:
         )
 
     def clear_regex(self) -> "PathFilter":
-        """Without the regular expressions; what had no other criterion lets nothing through.
-
-        >>> PathFilter().with_regex("a").clear_regex().clear_paths().clear_predicates()
-        PathFilter::none()
-        """
+        """Without the regular expressions; what had no other criterion lets nothing through."""
         return self._with(_regexes=(), _none=self._none or not self.is_empty())
 
     def clear_paths(self) -> "PathFilter":

@@ -1,5 +1,6 @@
 """Other names for what a file holds: patterns, and lists that are numbered anew."""
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 
@@ -81,7 +82,7 @@ class KeyRemapper:
             name: the name.
         """
         for pattern, to in self._patterns:
-            name = pattern.sub(lambda match, to=to: _expanded(match, to), name)
+            name = pattern.sub(functools.partial(_expanded, to), name)
         return name
 
     def remap(self, tensors: Iterable[PackTensor]) -> tuple[list[PackTensor], list[tuple[str, str]]]:
@@ -182,7 +183,7 @@ def _indices(segments: list[str]):
             yield ".".join(segments[:at]), int(segment), at
 
 
-def _expanded(match: re.Match, to: str) -> str:
+def _expanded(to: str, match: re.Match) -> str:
     def value(reference: re.Match) -> str:
         name = reference[1] or reference[2]
         if name is None:

@@ -5,7 +5,7 @@ from burn.errors import ArgumentTypeError, BurnError, StoreError, StoreValidatio
 from burn.module.base import Module
 from burn.module.param import Param
 from burn.module.param_id import ParamId
-from burn.module.visitor import ModuleMapper, ModuleVisitor
+from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
 
 from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter
 from .bridge import RefusedTensor, renamed
@@ -17,12 +17,12 @@ from .result import AdapterError, ApplyError, ApplyResult, DTypeMismatch, LoadEr
 _EXPECTED = {"float": "F32", "int": "I32", "bool": "Bool(Native)"}
 
 
-class _Tracking:
+class _Tracking(PathTracking):
     """Keeps the path and the containers of the parameter at hand."""
 
     def __init__(self, skip_enum_variants: bool):
+        super().__init__()
         self._skip = skip_enum_variants
-        self._names: list[str] = []
         self._containers: list[str] = []
 
     def enter_module(self, name: str, container_type: str):
@@ -33,7 +33,7 @@ class _Tracking:
         self._names.pop()
         self._containers.pop()
 
-    def context(self, param) -> ModuleContext:
+    def _context(self, param) -> ModuleContext:
         """Where the parameter at hand stands."""
         names = self._names
         if self._skip:
@@ -69,7 +69,7 @@ class Collector(_Tracking, ModuleVisitor):
         self.tensors: list[PackTensor] = []
 
     def visit_float(self, param: Param):
-        context = self.context(param)
+        context = self._context(param)
         if not self.filter.matches_with_container(context.path, context.container_path()):
             return
         tensor = pack_tensor(context.path, param.transform_for_save(), param.id)
@@ -114,7 +114,7 @@ class Applier(_Tracking, ModuleMapper):
         self._errors: list[ApplyError] = []
 
     def map_float(self, param: Param) -> Param:
-        context = self.context(param)
+        context = self._context(param)
         path = context.path
         try:
             key = self._key(context)

@@ -64,7 +64,7 @@ class FileSource(Source):
             buffer = np.empty(end - start, np.uint8)
         except MemoryError as error:
             raise self.error(f"cannot be read: there is no memory for {end - start} bytes") from error
-        rest = memoryview(buffer)
+        rest = buffer.data
         try:
             while rest:
                 count = os.preadv(self._file.fileno(), [rest], end - len(rest))
@@ -75,7 +75,7 @@ class FileSource(Source):
             raise
         except (OSError, ValueError) as error:
             raise self.error(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-        return memoryview(buffer)
+        return buffer.data
 
     def __del__(self):  # tensors are lazy, so the last one to go closes the file; no need to warn about that
         if hasattr(self, "_file"):

@@ -161,7 +161,7 @@ class Archive:
         """A window of a packed member; what is before it is unpacked and dropped."""
         position, stop = (begin := self._start(member)), begin + member.packed
         result = np.empty(end - start, np.uint8)
-        out, done = memoryview(result), 0
+        out, done = result.data, 0
         machine, pending = zlib.decompressobj(-15), b""
         while done < end:
             if not pending and position < stop:

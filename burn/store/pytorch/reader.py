@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from burn._arguments import instance
+from burn.config import Config
 from burn.errors import ArgumentTypeError, MissingTensorsError, StoreIoError
 from burn.store.bridge import RefusedTensor
 from burn.store.pack import PackDType, PackTensor
@@ -34,8 +35,8 @@ class PytorchReader:
     (0, [], {}, [], None, {'format': 'pickle'})
     >>> PytorchReader.read_pickle_data("notes.pkl")
     {'epoch': 3, 'model': {}}
-    >>> len(PytorchReader.with_top_level_key("notes.pkl", "model"))
-    0
+    >>> PytorchReader.with_top_level_key("notes.pkl", "model").is_empty()
+    True
     """
 
     def __init__(self, path, top_level_key: str | None = None):
@@ -111,7 +112,7 @@ class PytorchReader:
         return _checked(source, lambda: _plain(_chosen(open_container(source).root, top_level_key), Budget(MAX_VISITS)))
 
     @staticmethod
-    def load_config(path, top_level_key: str | None = None, config: type | None = None):
+    def load_config(path, top_level_key: str | None = None, config: type[Config] | None = None):
         """A configuration that was saved in a checkpoint.
 
         Args:

@@ -1,6 +1,7 @@
 """What a pickle of PyTorch is made of, as far as it is looked at: nothing here is an object of the classes it names."""
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from burn.store.pack import PackDType
 
@@ -87,7 +88,7 @@ class Opaque:
     def __init__(self, type_name: str, *held):
         self.type_name = type_name
         self.held = list(held)
-        self.state = None
+        self.state: Any = None
 
     def is_module(self) -> bool:
         """Whether this is a module of PyTorch, saved whole."""
@@ -148,6 +149,8 @@ class PickleValue:
     'torch.Tensor'
     """
 
+    Unsupported: ClassVar[type]
+
 
 @dataclass(frozen=True)
 class Unsupported(PickleValue):
@@ -156,4 +159,4 @@ class Unsupported(PickleValue):
     type_name: str
 
 
-PickleValue.Unsupported = Unsupported  # type: ignore[attr-defined]
+PickleValue.Unsupported = Unsupported

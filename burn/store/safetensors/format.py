@@ -4,6 +4,7 @@ Read and written here and not by the package of that name, whose NumPy side stor
 arrays and lacks bf16.
 """
 
+import collections
 import json
 import math
 
@@ -107,8 +108,7 @@ def _parsed(source: Source, raw: bytes) -> dict:
 def _unique(pairs: list) -> dict:
     entries = dict(pairs)
     if len(entries) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        twice = collections.Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the name {twice!r} stands in it twice")
     return entries
 
@@ -130,7 +130,7 @@ def _entry(source: Source, name: str, value) -> tuple:
         raise source.error(f"has a damaged header: the offsets of the tensor {name!r} must be two positions in order")
     count = math.prod(shape)
     known = _DTYPES.get(dtype)
-    bits = 8 * known.itemsize if known else _FOREIGN.get(dtype)
+    bits = 8 * (known.itemsize or 0) if known else _FOREIGN.get(dtype)
     if count >= _U64 or (bits is not None and -(-count * bits // 8) != offsets[1] - offsets[0]):
         raise source.error(
             f"has a damaged header: the tensor {name!r} takes {offsets[1] - offsets[0]} bytes, "
