@@ -14,6 +14,7 @@ from .pack import PackDType, PackTensor
 
 _NORMS = frozenset(f"Struct:{name}" for name in ("BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "RmsNorm"))
 _PRELU = frozenset({"Struct:PRelu", "Struct:Prelu"})
+_ROLES = ("query", "key", "value")
 _HALF = (
     "Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
     "DeformConv2d", "LayerNorm", "GroupNorm", "InstanceNorm", "RmsNorm", "PRelu",
@@ -99,6 +100,20 @@ class ModuleAdapter:
         """
         return None
 
+    def get_alternative_path(self, context: ModuleContext) -> str | None:
+        """The whole name that a parameter has in the file if it is not found under its path; None if nothing else.
+
+        Args:
+            context: where the parameter stands.
+
+        >>> context = ModuleContext("norm.gamma", ["Struct:Model", "Struct:LayerNorm"])
+        >>> PyTorchToBurnAdapter().get_alternative_path(context)
+        'norm.weight'
+        """
+        name = context.param_name()
+        other = self.get_alternative_param_name(name, context.module_type())
+        return None if other is None else context.path[: len(context.path) - len(name)] + other
+
     def chain(self, next: "ModuleAdapter") -> "ModuleAdapter":
         """This adapter, then another.
 
@@ -147,6 +162,11 @@ class ChainAdapter(ModuleAdapter):
         again = self.second.get_alternative_param_name(found or param_name, module_type)
         return again or found
 
+    def get_alternative_path(self, context: ModuleContext) -> str | None:
+        return super().get_alternative_path(context) or next(
+            (found for a in (self.first, self.second) if (found := alternative_path(a, context)) is not None), None
+        )
+
 
 class _PyTorch(ModuleAdapter):
     """Both directions between PyTorch and burn: a Linear's weight is transposed, the parts of norms are renamed."""
@@ -174,7 +194,8 @@ class PyTorchToBurnAdapter(_PyTorch):
     """Takes the tensors of a PyTorch module into burn's. Mirrors `burn::store::PyTorchToBurnAdapter`.
 
     The weight of a Linear is transposed, unless its layout saves it transposed anyway; ``weight`` and ``bias`` of norms are
-    found for ``gamma`` and ``beta``, ``weight`` of a PReLU for ``alpha``.
+    found for ``gamma`` and ``beta``, ``weight`` of a PReLU for ``alpha``. Query, key and value of a MultiHeadAttention take their
+    part of ``in_proj_weight`` and ``in_proj_bias`` where PyTorch has them in one, its output takes ``out_proj``.
 
     >>> PyTorchToBurnAdapter().get_alternative_param_name("gamma", "Struct:InstanceNorm")
     'weight'
@@ -183,8 +204,18 @@ class PyTorchToBurnAdapter(_PyTorch):
     _names: ClassVar = {"weight": "gamma", "bias": "beta"}
     _slope = ("weight", "alpha")
 
+    def adapt(self, tensor: PackTensor, context: ModuleContext) -> PackTensor:
+        return super().adapt(_part_of_attention(tensor, context), context)
+
     def get_alternative_param_name(self, param_name: str, module_type: str | None) -> str | None:
         return _TO_PYTORCH._other(param_name, module_type)
+
+    def get_alternative_path(self, context: ModuleContext) -> str | None:
+        place = _place_in_attention(context)
+        if place is None:
+            return super().get_alternative_path(context)
+        outer, role, name = place
+        return f"{outer}out_proj.{name}" if role == "output" else f"{outer}in_proj_{name}"
 
 
 class BurnToPyTorchAdapter(_PyTorch):
@@ -285,6 +316,33 @@ class HalfPrecisionAdapter(ModuleAdapter):
         adapter = HalfPrecisionAdapter()
         adapter._modules = modules
         return adapter
+
+
+def _place_in_attention(context: ModuleContext) -> tuple[str, str, str] | None:
+    """What stands before an attention's projection, which projection, and which parameter of it; None elsewhere."""
+    if context._containers[-2:] != ("Struct:MultiHeadAttention", "Struct:Linear"):
+        return None
+    *outer, role, name = context.path.split(".")
+    return "".join(f"{part}." for part in outer), role, name
+
+
+def _part_of_attention(tensor: PackTensor, context: ModuleContext) -> PackTensor:
+    """The rows of a projection in a tensor that holds those of query, key and value."""
+    place = _place_in_attention(context)
+    if place is None or place[1] not in _ROLES or context.param is None or not tensor.shape:
+        return tensor
+    rows = context.param.lazy_shape()[-1]
+    if tensor.shape[0] != len(_ROLES) * rows:
+        return tensor
+    first = rows * _ROLES.index(place[1])
+    return map_data(tensor, lambda array: array[first : first + rows], tensor.dtype, (rows, *tensor.shape[1:]))
+
+
+def alternative_path(adapter, context: ModuleContext) -> str | None:
+    """What an adapter says about the name of a parameter; one that is no ModuleAdapter may know the last name only."""
+    if hasattr(adapter, "get_alternative_path"):
+        return adapter.get_alternative_path(context)
+    return ModuleAdapter.get_alternative_path(adapter, context)
 
 
 def adapter(op: str, value) -> ModuleAdapter:

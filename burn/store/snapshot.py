@@ -7,7 +7,7 @@ from burn.module.param import Param
 from burn.module.param_id import ParamId
 from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
 
-from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter
+from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alternative_path
 from .bridge import RefusedTensor, renamed
 from .filter import PathFilter
 from .pack import PackTensor
@@ -159,10 +159,7 @@ class Applier(_Tracking, ModuleMapper):
         """The name of the tensor for a parameter: its path, or what the adapter says that it may be called."""
         if context.path in self.tensors:
             return context.path
-        name = context.param_name()
-        other = self.adapter.get_alternative_param_name(name, context.module_type())
-        if other is not None:
-            other = context.path[: len(context.path) - len(name)] + other
+        other = alternative_path(self.adapter, context)
         return other if other in self.tensors else None
 
     def _adapted(self, tensor: PackTensor, context: ModuleContext) -> PackTensor:
