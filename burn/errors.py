@@ -128,6 +128,28 @@ class RecordValidationError(RecordError):
     """A record and a module that do not fit each other."""
 
 
+class StoreError(RecordError):
+    """A store of parameters that cannot be read, written or applied to a module.
+
+    Mirrors `burn::store::SafetensorsStoreError` and `PytorchStoreError`. Where a module was looked at, `result` is the
+    `ApplyResult`, which lists what did not fit.
+    """
+
+    result: object = None
+
+
+class StoreIoError(StoreError, RecordIoError):
+    """The file of a store is missing, damaged or cannot be written."""
+
+
+class StoreValidationError(StoreError, RecordValidationError):
+    """A store and a module that do not fit each other; the module is as it was."""
+
+
+class MissingTensorsError(StoreValidationError, LookupError):
+    """Parameters that a store lacks, or a name that it does not hold."""
+
+
 class ConfigError(BurnError, ValueError):
     """A configuration file that is missing or cannot be understood."""
 

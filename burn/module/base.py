@@ -17,6 +17,7 @@ from .field import NO_MARK, FieldInfo, holds_parts, refusal
 from .flag import Flag
 from .group import ParamGroup
 from .param import Param
+from .snapshot import ModuleSnapshot
 from .visitor import ModuleMapper, ModuleVisitor, PathTracking
 from .walk import check_places, collect_devices, path_of, transform
 
@@ -71,7 +72,7 @@ class _ModuleMeta(abc.ABCMeta):
         return module
 
 
-class Module(metaclass=_ModuleMeta):
+class Module(ModuleSnapshot, metaclass=_ModuleMeta):
     """Base of all modules: a container of parameters, other modules and constants.
 
     Fields are assigned in `__init__`, in the order that records and the printed form have, and stay as they are
