@@ -79,7 +79,8 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
         if (k & 1) r *= x;
     return r;
 }
-/* Processors shift vectors of bytes and words by one amount only: those go by the bits of the amount. */
+/* Processors shift vectors of bytes and words by one amount only: those go by the bits of the amount, or words as
+   products. Nor is there a signed shift of 64 bits everywhere. */
 #define SHIFT_LARGE(x, y, top, SHIFT) ((x) SHIFT ((y) & (top)))
 #define SHIFT_SMALL(x, y, top, SHIFT) ({ \
     __typeof__(x) v_ = x; \
@@ -88,6 +89,9 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     v_ = by_ & 2 ? (__typeof__(x))(v_ SHIFT 2) : v_; \
     v_ = by_ & 4 ? (__typeof__(x))(v_ SHIFT 4) : v_; \
     (top) == 15 && (by_ & 8) ? (__typeof__(x))(v_ SHIFT 8) : v_; })
+#define SHIFT_SIGNED(x, y, top, SHIFT) ({ \
+    const uint64_t sign_ = (x) < 0 ? ~(uint64_t)0 : 0; \
+    (int64_t)((((uint64_t)(x) ^ sign_) SHIFT ((uint64_t)(y) & (top))) ^ sign_); })
 #define SHIFT_u8 SHIFT_SMALL
 #define SHIFT_i8 SHIFT_SMALL
 #define SHIFT_u16 SHIFT_SMALL
@@ -95,7 +99,93 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
 #define SHIFT_u32 SHIFT_LARGE
 #define SHIFT_i32 SHIFT_LARGE
 #define SHIFT_u64 SHIFT_LARGE
-#define SHIFT_i64 SHIFT_LARGE
+#define SHIFT_i64 SHIFT_SIGNED
+#define LEFT(W, U, x, y) ((U)(y) > TOP_BIT(U) ? 0 : (U)SHIFT_##W(x, y, TOP_BIT(U), <<))
+#define RIGHT(S, T, U, x, y) \
+    ((T)-1 < 0 ? (T)SHIFT_##S(x, ((U)(y) < TOP_BIT(T) ? (U)(y) : (U)TOP_BIT(T)), TOP_BIT(T), >>) \
+     : (U)(y) > TOP_BIT(T) ? 0 \
+     : (T)SHIFT_##S(x, y, TOP_BIT(T), >>))
+#if BURN_LEVEL >= 3
+/* Sixteen words a time, an amount each: products with a power of two, which are looked up by their bytes. To the right it
+   is the upper half of the product, and by 0 the word itself. An amount of 16 or more finds the power 0. Gives how many
+   words are done, and gathers the bits of the amounts in any. */
+VINL int64_t shift_words(const void *a, const void *b, void *out, int64_t n, int left, int is_signed, uint16_t *any) {
+    const __m256i byte = _mm256_set1_epi16(255), zero = _mm256_setzero_si256();
+    const __m256i left_low = _mm256_broadcastsi128_si256(_mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i right_high = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, -128, 64, 32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i left_high = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, -128));
+    const __m256i right_low = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, -128, 64, 32, 16, 8, 4, 2));
+    __m256i all = zero;
+    uint16_t bits[16];
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)((const uint16_t *)a + i)), sign = zero, r;
+        const __m256i y = _mm256_loadu_si256((const __m256i *)((const uint16_t *)b + i));
+        const __m256i cut = _mm256_min_epu16(y, byte);
+        const __m256i at = _mm256_adds_epu8(_mm256_or_si256(cut, _mm256_slli_epi16(cut, 8)), _mm256_set1_epi8(0x70));
+        const __m256i power = _mm256_blendv_epi8(_mm256_shuffle_epi8(left ? left_high : right_high, at),
+                                                 _mm256_shuffle_epi8(left ? left_low : right_low, at), byte);
+        all = _mm256_or_si256(all, y);
+        if (left) r = _mm256_mullo_epi16(x, power);
+        else {
+            if (is_signed) sign = _mm256_srai_epi16(x, 15), x = _mm256_xor_si256(x, sign);
+            r = _mm256_blendv_epi8(_mm256_mulhi_epu16(x, power), x, _mm256_cmpeq_epi16(y, zero));
+            if (is_signed) r = _mm256_xor_si256(r, sign);
+        }
+        _mm256_storeu_si256((__m256i *)((uint16_t *)out + i), r);
+    }
+    _mm256_storeu_si256((__m256i *)bits, all);
+    for (int j = 0; j < 16; j++) *any |= bits[j];
+    return i;
+}
+/* eight of 32 bits: the instructions take any amount as the operations do */
+VINL int64_t shift_ints(const void *a, const void *b, void *out, int64_t n, int left, int is_signed, uint32_t *any) {
+    __m256i all = _mm256_setzero_si256();
+    uint32_t bits[8];
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)((const uint32_t *)a + i));
+        const __m256i y = _mm256_loadu_si256((const __m256i *)((const uint32_t *)b + i));
+        all = _mm256_or_si256(all, y);
+        _mm256_storeu_si256((__m256i *)((uint32_t *)out + i), left ? _mm256_sllv_epi32(x, y)
+                                                              : is_signed ? _mm256_srav_epi32(x, y)
+                                                                          : _mm256_srlv_epi32(x, y));
+    }
+    _mm256_storeu_si256((__m256i *)bits, all);
+    for (int j = 0; j < 8; j++) *any |= bits[j];
+    return i;
+}
+#else
+#define shift_words(a, b, out, n, left, is_signed, any) 0
+#define shift_ints(a, b, out, n, left, is_signed, any) 0
+#endif
+/* The check for negative amounts runs along with the shifts, where these do not overwrite the amounts. X: type of x. */
+#define SHIFT_LOOP(U, X, A, EXPR) \
+    IVDEP for (; i < n; i++) { X x = A; U y = b[i]; any |= y; o[i] = (X)(EXPR); }
+#define MAKE_SHIFT(name, S, T, U, X, SIGNED, IS_LEFT, EXPR) \
+    BINARY(raw_##name##_##S, X, X, EXPR) \
+    static int l_##name##_##S(const elt_span *s) { \
+        if (!s->step[1] || s->out == s->in[1]) { \
+            CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
+            return raw_##name##_##S(s); \
+        } \
+        const X *a = s->in[0]; \
+        const U *b = s->in[1]; \
+        X *o = s->out; \
+        U any = 0; \
+        int64_t n = s->n, i = 0; \
+        if (s->step[0]) { \
+            uint16_t words = 0; \
+            uint32_t ints = 0; \
+            if (sizeof(T) == 2) i = shift_words(a, b, o, n, IS_LEFT, SIGNED, &words); \
+            if (sizeof(T) == 4) i = shift_ints(a, b, o, n, IS_LEFT, SIGNED, &ints); \
+            any = (U)(words | ints); \
+        } \
+        if (s->step[0]) SHIFT_LOOP(U, X, a[i], EXPR) \
+        else { const X one = *a; SHIFT_LOOP(U, X, one, EXPR) } \
+        if (SIGNED && any >> TOP_BIT(T)) { CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) } \
+        return BURN_OK; \
+    }
 #define MAKE_BY_TYPE(S, T, DT, W, U, SIGNED) \
     UNARY(l_abs_##S, T, U, SIGNED && x < 0 ? (U)(0u - (U)x) : (U)x) \
     UNARY(l_sign_##S, T, T, (x > 0) - (SIGNED && x < 0)) \
@@ -106,8 +196,8 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     BINARY(div_##S, T, T, DIV_##S(T, x, y)) \
     BINARY(remainder_##S, T, T, REM(S, T, x, y)) \
     BINARY(floordiv_##S, T, T, FLOORDIV(S, T, x, y)) \
-    BINARY(left_##S, U, U, y > TOP_BIT(T) ? 0 : (U)SHIFT_##W(x, y, TOP_BIT(T), <<)) \
-    BINARY(right_##S, T, T, (U)y <= TOP_BIT(T) ? SHIFT_##S(x, y, TOP_BIT(T), >>) : SIGNED && x < 0 ? -1 : 0) \
+    MAKE_SHIFT(bitwise_left_shift, S, T, U, U, SIGNED, 1, LEFT(W, U, x, y)) \
+    MAKE_SHIFT(bitwise_right_shift, S, T, U, T, SIGNED, 0, RIGHT(S, T, U, x, y)) \
     BINARY_SLOW(l_powi_##S, T, T, int_pow((uint64_t)x, (int64_t)y, SIGNED)) \
     static int l_div_##S(const elt_span *s) { CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) return div_##S(s); } \
     static int l_remainder_##S(const elt_span *s) { \
@@ -117,14 +207,6 @@ static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     static int l_floordiv_##S(const elt_span *s) { \
         CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) \
         return floordiv_##S(s); \
-    } \
-    static int l_bitwise_left_shift_##S(const elt_span *s) { \
-        CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
-        return left_##S(s); \
-    } \
-    static int l_bitwise_right_shift_##S(const elt_span *s) { \
-        CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
-        return right_##S(s); \
     } \
     static int l_clamp_##S(const elt_span *s) { \
         const T *a = s->in[0], *lo = s->in[1], *hi = s->in[2]; \

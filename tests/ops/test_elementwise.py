@@ -369,3 +369,31 @@ def test_square_roots_by_powers_are_those_of_c(device):
     for got in (x**0.5, x ** tensor(np.float32([0.5]), device), x ** tensor(np.full(4, 0.5, F32), device)):
         np.testing.assert_array_equal(array(got), [np.inf, 0.0, np.nan, 2.0])
         assert not np.signbit(array(got)[1])
+
+
+@pytest.mark.parametrize("name", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("n", [1, 7, 33, 70001])
+def test_shifts_are_those_of_python(name, n, flex):
+    """Any amount: the width and more leave 0, or the sign; negative amounts are found where they are."""
+    rng, dtype = np.random.default_rng(n), np.dtype(name)
+    info, bits = np.iinfo(dtype), 8 * dtype.itemsize
+    x = rng.integers(info.min, info.max, n, dtype, endpoint=True)
+    by = rng.choice(np.array([0, 1, 2, 3, 7, bits - 1, bits, bits + 1, bits + 30, int(info.max)], dtype), n)
+    pairs = [(int(a), int(b)) for a, b in zip(x, by, strict=True)]
+    t, amounts = tensor(x, flex), tensor(by, flex)
+
+    def wrapped(v):
+        v %= 1 << bits
+        return v - (1 << bits) if info.min < 0 and v >> (bits - 1) else v
+
+    left = [wrapped(a << b) if b < bits else 0 for a, b in pairs]
+    right = [a >> b if b < bits else -(a < 0) for a, b in pairs]
+    assert t.bitwise_left_shift(amounts).tolist() == left
+    assert t.bitwise_right_shift(amounts).tolist() == right
+    one = tensor(x[:1], flex).expand([n])
+    assert one.bitwise_left_shift(amounts).tolist() == [wrapped(int(x[0]) << b) if b < bits else 0 for _, b in pairs]
+    if info.min < 0:
+        by[-1] = -3
+        for shift in (t.bitwise_left_shift, t.bitwise_right_shift):
+            with pytest.raises(ValueError, match=f"-3 at flat position {n - 1}"):
+                shift(tensor(by, flex))
