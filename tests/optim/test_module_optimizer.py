@@ -471,6 +471,16 @@ def test_a_step_allocates_nothing_where_the_gradients_are_its_own():
     assert all(np.isfinite(value).all() for value in values(after))
 
 
+def test_a_training_step_allocates_nothing():
+    """Also with the gradients of a backward pass, once the states exist."""
+    model, optimizer = Net(), AdamConfig().init()
+    model = train(model, optimizer, [0])
+    grads = make_grads(model, 1)
+    blocks = core.memory_usage()["live_blocks"]
+    after = optimizer.step(0.1, model, grads)
+    assert core.memory_usage()["live_blocks"] == blocks and after is not model
+
+
 def test_results_do_not_depend_on_whose_the_gradients_are():
     model = Net()
     held, own = AdamConfig().init(), AdamConfig().init()
