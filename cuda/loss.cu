@@ -104,7 +104,7 @@ KERNEL(ctc_loss_bwd, 256, (T *out, const T *x, const void *targets, const void *
     if (last < 0) return;
     const double *alpha = alphas + (n * length + last) * width;
     double total = len ? log_add(alpha[len], alpha[room + len]) : alpha[0], grad = up_double(g[n]);
-    if (total == NONE) return;
+    if (total == NONE || grad == 0) return;
     double *own = scratch + n * 3 * width, *share = own + 2 * width, *share_label = share + room + 1;
     for (i64 i = threadIdx.x; i <= len; i += blockDim.x) {
         own[last % 2 * width + i] = i == len ? 0 : NONE;
@@ -241,7 +241,8 @@ KERNEL(rnnt_loss_bwd_slopes, 256, (T *out, const T *x, const void *targets, cons
                                    i32 wide)) {
     i64 at = (i64)blockIdx.x * 8 + threadIdx.x / 32, u = at % rows, b = at / rows / length;
     if (at >= total) return;
-    double by_blank = paths[2 * at], by_label = paths[2 * at + 1], share = sums ? by_blank + by_label : 0, grad = up_double(g[b]);
+    double grad = up_double(g[b]), by_blank = grad == 0 ? 0 : paths[2 * at], by_label = grad == 0 ? 0 : paths[2 * at + 1];
+    double share = sums ? by_blank + by_label : 0;
     i64 id = u < int_at(counts, wide, COUNTS, b) ? int_at(targets, wide, TARGETS, b * (rows - 1) + u) : -1;
     for (i64 c = threadIdx.x % 32; c < classes; c += 32) {
         double v = share == 0 ? 0 : share * m_exp(up_double(x[at * classes + c]) - sums[at]);

@@ -166,7 +166,7 @@ static void ctc_backward_task(void *ctx, int64_t n) {
                          : len    ? log_add(alpha[len], alpha[j->targets + len])
                                   : alpha[0];
     j->t->gather(j->g, &n, 1, &g);
-    if (total != LOSS_NONE) {
+    if (total != LOSS_NONE && g != 0) {
         blank[len] = 0;
         if (len) label[len - 1] = 0;
         for (int64_t t = last; t >= 0; t--) {

@@ -94,10 +94,10 @@ static void rnnt_slopes_task(void *ctx, int64_t task) {
     for (int64_t u = 0, at = task * j->rows; u < j->rows; u++, at++) {
         const char *x = (const char *)j->in[0].p + at * line;
         char *out = j->out + at * line;
-        const double *path = j->paths + 2 * at, share = u <= last ? path[0] + path[1] : 0;
+        const double *path = j->paths + 2 * at, share = u <= last && g != 0 ? path[0] + path[1] : 0;
         if (!j->sums || !(share != 0)) memset(out, 0, (size_t)line);
         else j->t->softmax(x, out, j->classes, j->sums[at], g * share);
-        if (u > last) continue;
+        if (u > last || g == 0) continue;
         const int64_t id = u < last ? int_at(&j->in[1], b * j->targets + u) : j->blank;
         double logs[2], of_blank = path[0] + (id == j->blank ? path[1] : 0);
         j->t->gather(x, &j->blank, 1, &logs[0]);

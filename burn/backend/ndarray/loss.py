@@ -69,7 +69,7 @@ def ctc_loss_bwd(outs, ins, ints, floats):
     for n, (target, steps) in enumerate(checked(ins, x.shape[2], 0, len(x))):
         states, alpha, beta = ctc_paths(x[:steps, n], target, ints[0])
         total = log_sum(alpha[-1, -2:]) if steps else -np.inf
-        if total != -np.inf:
+        if total != -np.inf and g[n]:
             for s, c in enumerate(states):
                 slope[:steps, n, c] -= g[n] * np.exp(alpha[:, s] + beta[:, s] - total)
     outs[0][...] = slope
@@ -117,7 +117,7 @@ def rnnt_loss_bwd(outs, ins, ints, floats):
         blanks, labels, logs = rnnt_emit(x[b, :steps, :rows], target, *ints)
         alpha, beta = rnnt_paths(blanks, labels)
         total = beta[0, 0]
-        if total == -np.inf:
+        if total == -np.inf or not g[b]:
             continue
         by_blank = np.exp(alpha + blanks + beta[1:, :-1] - total)
         by_label = np.exp(alpha + labels + beta[:-1, 1:] - total)
