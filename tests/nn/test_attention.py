@@ -155,6 +155,17 @@ def test_cache_gives_what_the_masked_whole_gives():
         layer.forward_cache(MhaInput.self_attn(x), cache)
 
 
+def test_a_tensor_is_no_input():
+    x = Tensor.ones([1, 2, 4], CPU)
+    for layer, name in (
+        (MultiHeadAttentionConfig(4, 2), "MhaInput"),
+        (TransformerEncoderConfig(4, 4, 2, 1), "TransformerEncoderInput"),
+        (TransformerDecoderConfig(4, 4, 2, 1), "TransformerDecoderInput"),
+    ):
+        with pytest.raises(ArgumentTypeError, match=rf"'input' must be an? {name}, got Tensor; use {name}"):
+            layer.init(CPU)(x)
+
+
 def test_cross_attention():
     rng = np.random.default_rng(3)
     layer = CrossAttentionConfig(6, 5, 4, 2, 3).init(CPU)

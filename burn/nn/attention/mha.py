@@ -4,6 +4,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from burn._arguments import instance
 from burn._ops.registry import check_same
 from burn.config import Config
 from burn.errors import ArgumentError, KindError, ShapeError
@@ -264,6 +265,7 @@ class MultiHeadAttention(Module):
         return (lambda: scores.weights(q, k, mask, *how)) if weights is None else weights, context
 
     def _check(self, input):
+        instance("MultiHeadAttention", "input", input, MhaInput, "use MhaInput.self_attn(x)")
         for name in ("query", "key", "value"):
             x = getattr(input, name)
             check_positions("MultiHeadAttention", x, name, self.query.weight.val())

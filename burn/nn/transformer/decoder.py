@@ -269,7 +269,7 @@ class TransformerDecoder(Module):
 
     def _check(self, input):
         name = "TransformerDecoder"
-        instance(name, "input", input, TransformerDecoderInput, "TransformerDecoderInput(target, memory)")
+        instance(name, "input", input, TransformerDecoderInput, "use TransformerDecoderInput(target, memory)")
         weight = self.layers[0].self_attn.query.weight.val()
         check_positions(name, input.target, "target", weight)
         check_positions(name, input.memory, "memory", weight)

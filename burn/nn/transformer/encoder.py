@@ -221,7 +221,7 @@ class TransformerEncoder(Module):
         return x
 
     def _checked(self, input):
-        instance("TransformerEncoder", "input", input, TransformerEncoderInput, "TransformerEncoderInput(x)")
+        instance("TransformerEncoder", "input", input, TransformerEncoderInput, "use TransformerEncoderInput(x)")
         x, layer = input.tensor, self.layers[0]
         check_positions("TransformerEncoder", x, "tensor", layer.mha.query.weight.val())
         batch, length = x._dims[:2]
