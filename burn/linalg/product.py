@@ -140,9 +140,10 @@ def cosine_similarity(x1, x2, dim, eps=None):
     unit = []
     for x in (x1, x2):
         norm = l2_norm(x, axis)
+        divisor = ew.clamp(norm, low, name=op)
         if eps is None:
-            x = ew.mask_fill(x, ew.equal(norm, 0.0), 0.0)
-        unit.append(ew.div(x, ew.clamp(norm, low, name=op)))
+            divisor = ew.mask_fill(divisor, ew.equal(norm, 0.0), float("inf"))  # 0 / inf, as the gradient
+        unit.append(ew.div(x, divisor))
     return rd.sum_(ew.mul(*unit), axis)
 
 

@@ -3,17 +3,20 @@
 import math
 
 from burn._arguments import instance, integer
-from burn.errors import ArgumentError, DTypeError, KindError, ShapeError
+from burn._ops.registry import check_same
+from burn.errors import ArgumentError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
 
 
-def check_last(layer: str, input, size: int, name: str) -> None:
-    """Raises unless ``input`` is a Float tensor whose last axis has ``size`` elements."""
+def check_last(layer: str, input, size: int, name: str, like: Tensor | None = None) -> None:
+    """Raises unless ``input`` is a Float tensor whose last axis has ``size`` elements, of the dtype of ``like``."""
     check_float(layer, input, "input")
     if input._dims[-1:] != (size,):
         raise ShapeError(
             f"[{layer}] 'input' must be [..., {name}] with {name} = {size}, got shape {input.dims()}"
         ) from None
+    if like is not None:
+        check_same(layer, like, input, "input")
 
 
 def check_tensor(layer: str, value, argument: str) -> None:
@@ -57,11 +60,7 @@ def check_alike(layer: str, **tensors) -> None:
     for other, tensor in others:
         check_float(layer, tensor, other)
         check_same_shape(layer, first, tensor, (name, other))
-        if tensor.dtype is not first.dtype:
-            raise DTypeError(
-                f"[{layer}] {other!r} must have the dtype of {name!r}, got {tensor.dtype.name} and {first.dtype.name}; "
-                f'use .cast("{first.dtype.name}")'
-            )
+        check_same(layer, first, tensor, other)
 
 
 def check_size(config: str, name: str, value: int) -> int:
@@ -99,10 +98,12 @@ def check_rank(layer: str, input, name: str, axes: str) -> None:
         raise ShapeError(f"[{layer}] {name!r} must be [{axes}], got shape {input.dims()}")
 
 
-def check_channels(layer: str, input, channels: int, name: str) -> None:
-    """Raises unless ``input`` is a Float tensor of at least two axes whose axis 1 has ``channels`` elements."""
+def check_channels(layer: str, input, channels: int, name: str, like: Tensor | None = None) -> None:
+    """Raises unless ``input`` is a Float tensor of at least two axes, with ``channels`` on axis 1, of the dtype of ``like``."""
     check_float(layer, input, "input")
     if input._dims[1:2] != (channels,):
         raise ShapeError(
             f"[{layer}] 'input' must be [batch, {name}, ...] with {name} = {channels}, got shape {input.dims()}"
         )
+    if like is not None:
+        check_same(layer, like, input, "input")

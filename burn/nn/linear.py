@@ -100,7 +100,7 @@ class Linear(Module):
             return functional.linear(input, weight, None if bias is None else bias.val())
         except (ShapeError, TypeError):
             # The product checks kind and shapes anyway, before it runs; only the message is the layer's.
-            check_last("Linear", input, weight.shape[0], "d_input")
+            check_last("Linear", input, weight.shape[0], "d_input", weight)
             raise
 
     def custom_settings(self):

@@ -109,7 +109,8 @@ class RotaryEncoding(Module):
         """
         return self.apply(input, 0)
 
-    def apply(self, input: Tensor, start: int) -> Tensor:
+    # Burn's method of this name; it hides that of `Module` for tensors of a store, of which there are none here.
+    def apply(self, input: Tensor, start: int) -> Tensor:  # type: ignore[override]
         """Rotates a sequence that begins at another position of the table.
 
         Args:

@@ -128,7 +128,10 @@ def test_prelu_learns_a_slope_for_each_channel():
     x = Tensor.from_data([[-1.0, 2.0, -3.0]], device)
     grads = layer(x).sum().backward()
     assert layer.alpha.grad(grads).tolist() == [-1.0, 0.0, -3.0]
-    with pytest.raises(ShapeError, match=r"'alpha' must have shape \[1\] or \[2\], got \[3\]"):
+    with pytest.raises(
+        ShapeError,
+        match=r"\[PRelu\] 'input' must be \[batch, num_parameters, ...\] with num_parameters = 3, got shape \[1, 2\]",
+    ):
         layer(Tensor.ones([1, 2], device))
 
 

@@ -122,8 +122,8 @@ def test_attention_refuses():
     layer = MultiHeadAttentionConfig(4, 2).init(CPU)
     x = Tensor.ones([2, 3, 4], CPU)
     for given, text in (
-        (MhaInput.self_attn(Tensor.ones([2, 3, 5], CPU)), r"'query' must be .* d_model = 4 .*, got shape \[2, 3, 5\]"),
-        (MhaInput(x, Tensor.ones([1, 3, 4], CPU), x), "'key' must be .* the batch of 'query'"),
+        (MhaInput.self_attn(Tensor.ones([2, 3, 5], CPU)), r"'query' must be .* d_model = 4, got shape \[2, 3, 5\]"),
+        (MhaInput(x, Tensor.ones([1, 3, 4], CPU), x), "'key' must have the batch of 'query'"),
         (MhaInput(x, x, x.narrow(1, 0, 2)), "'value' must have the shape of 'key'"),
         (
             MhaInput.self_attn(x).mask_pad(Tensor.zeros([2, 4], CPU) > 1.0),
@@ -155,6 +155,17 @@ def test_cache_gives_what_the_masked_whole_gives():
         layer.forward_cache(MhaInput.self_attn(x), cache)
 
 
+def test_a_tensor_is_no_input():
+    x = Tensor.ones([1, 2, 4], CPU)
+    for layer, name in (
+        (MultiHeadAttentionConfig(4, 2), "MhaInput"),
+        (TransformerEncoderConfig(4, 4, 2, 1), "TransformerEncoderInput"),
+        (TransformerDecoderConfig(4, 4, 2, 1), "TransformerDecoderInput"),
+    ):
+        with pytest.raises(ArgumentTypeError, match=rf"'input' must be an? {name}, got Tensor; use {name}"):
+            layer.init(CPU)(x)
+
+
 def test_cross_attention():
     rng = np.random.default_rng(3)
     layer = CrossAttentionConfig(6, 5, 4, 2, 3).init(CPU)
@@ -173,7 +184,7 @@ def test_cross_attention():
     layer.forward_cache(query, context, mask, cache)
     again = layer.forward_cache(query, context * 0.0, mask, cache)
     np.testing.assert_allclose(values(again), want, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ShapeError, match="of one batch"):
+    with pytest.raises(ShapeError, match="must have the batch of 'query'"):
         layer(query, context.narrow(0, 0, 1))
     with pytest.raises(ArgumentError, match="'n_heads_kv' must divide 'n_heads', got 3 and 4"):
         CrossAttentionConfig(6, 5, 4, 3, 3).init(CPU)

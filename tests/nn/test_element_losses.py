@@ -57,7 +57,6 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("device", [CPU, Device.ndarray()], ids=str)
 @pytest.mark.parametrize("loss, tensors, expected", NUMBERS, ids=lambda x: str(x) if hasattr(x, "forward") else "")
 def test_numbers(loss, tensors, expected, device):
     tensors, expected = [at(x, device) for x in tensors], np.array(expected)
@@ -184,7 +183,11 @@ def test_nothing_is_broadcast_or_converted(name):
         for wrong, error, text in (
             (Tensor.ones([4, 1], CPU), ShapeError, r"must have the shape of '\w+', got \[4, 1\] and \[4, 3\]"),
             (Tensor.ones([1, 3], CPU), ShapeError, r"must have the shape of '\w+', got \[1, 3\] and \[4, 3\]"),
-            (Tensor.ones([4, 3], CPU, dtype="f64"), DTypeError, r'must have the dtype of .*cast\("f32"\)'),
+            (
+                Tensor.ones([4, 3], CPU, dtype="f64"),
+                DTypeError,
+                "must have dtype f32, got f64; dtypes never promote",
+            ),
             (Tensor.ones([4, 3], CPU, dtype="i32"), KindError, "must be a Float tensor"),
         ):
             tensors = [Tensor.ones([4, 3], CPU) for _ in range(count)]

@@ -11,6 +11,7 @@ from burn._waiting import WAITING
 from burn.config import Config
 from burn.errors import NotYetError
 from burn.module import Module
+from tests.conftest import ROOT
 
 KU = nn.Initializer.KaimingUniform(1.0 / math.sqrt(3.0), False)
 XN = nn.Initializer.XavierNormal(1.0)
@@ -124,6 +125,12 @@ def test_forward_states_its_shapes(place, name):
     for method in ("forward", "forward_no_reduction", "forward_with_reduction", "gate_product"):
         if hasattr(layer, method):
             assert "# Shapes" in inspect.getdoc(getattr(layer, method)), method
+
+
+def test_the_page_of_layers_names_them_all():
+    text = (ROOT / "docs/layers.md").read_text()
+    lacking = [name for _, name in listed(BOOK) if f"`{name}`" not in text]
+    assert not lacking, f"docs/layers.md lacks {lacking}"
 
 
 def test_both_spellings_are_one_class():

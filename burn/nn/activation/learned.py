@@ -3,11 +3,12 @@
 import math
 
 from burn._arguments import finite
+from burn._ops.registry import check_same
 from burn.config import Config
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor, activation
 
-from .._checks import check_float, check_size
+from .._checks import check_channels, check_float, check_last, check_size
 from ..initializer import Initializer
 from ..linear import Linear, LinearConfig, LinearLayout
 
@@ -67,7 +68,12 @@ class PRelu(Module):
         Raises:
             ShapeError: an axis 1 of another size than the number of parameters.
         """
-        return activation.prelu(input, self.alpha.val())
+        alpha = self.alpha.val()
+        check_float("PRelu", input, "input")
+        if alpha._dims != (1,):
+            check_channels("PRelu", input, alpha._dims[0], "num_parameters", alpha)
+        check_same("PRelu", alpha, input, "input")
+        return activation.prelu(input, alpha)
 
     def custom_settings(self):
         return ONE_LINE
@@ -139,7 +145,8 @@ class SwiGlu(Module):
             KindError: an input that is not Float.
             ShapeError: a last axis of another size.
         """
-        check_float("SwiGlu", input, "input")
+        weight = self.linear_inner.weight.val()
+        check_last("SwiGlu", input, weight._dims[0], "d_input", weight)
         return activation.silu(self.linear_inner(input)) * self.linear_outer(input)
 
     def custom_settings(self):

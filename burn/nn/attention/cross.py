@@ -7,13 +7,13 @@ from burn.errors import ArgumentError, ShapeError
 from burn.module import Module
 from burn.tensor import Tensor
 
-from .._checks import check_float, check_size
+from .._checks import check_size
 from ..cache import TensorCache
 from ..dropout import Dropout, DropoutConfig
 from ..initializer import Initializer
 from ..linear import Linear, LinearConfig
 from . import scores
-from .mha import check_mask
+from .mha import check_mask, check_positions
 
 
 class CrossAttentionConfig(Config):
@@ -143,12 +143,11 @@ class CrossAttention(Module):
             mask: Bool [batch, keys], true removes the key, or None.
             cache: what the first call fills.
         """
-        check_float("CrossAttention", query, "query")
-        check_float("CrossAttention", context, "context")
-        if query.ndim != 3 or context.ndim != 3 or query._dims[0] != context._dims[0]:
+        check_positions("CrossAttention", query, "query", self.query.weight.val(), "d_model")
+        check_positions("CrossAttention", context, "context", self.key.weight.val(), "d_context")
+        if query._dims[0] != context._dims[0]:
             raise ShapeError(
-                "[CrossAttention] 'query' and 'context' must be [batch, positions, size] of one batch, "
-                f"got shapes {query.dims()} and {context.dims()}"
+                f"[CrossAttention] 'context' must have the batch of 'query', got shapes {context.dims()} and {query.dims()}"
             )
         k = cache.k.forward_full(context, lambda x: scores.split_heads(self.key(x), self.n_heads_kv))
         v = cache.v.forward_full(context, lambda x: scores.split_heads(self.value(x), self.n_heads_kv))

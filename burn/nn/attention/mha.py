@@ -4,6 +4,8 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+from burn._arguments import instance
+from burn._ops.registry import check_same
 from burn.config import Config
 from burn.errors import ArgumentError, KindError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -263,14 +265,14 @@ class MultiHeadAttention(Module):
         return (lambda: scores.weights(q, k, mask, *how)) if weights is None else weights, context
 
     def _check(self, input):
-        size = self.query.weight.lazy_shape()[0]
+        instance("MultiHeadAttention", "input", input, MhaInput, "use MhaInput.self_attn(x)")
         for name in ("query", "key", "value"):
             x = getattr(input, name)
-            check_float("MultiHeadAttention", x, name)
-            if x.ndim != 3 or x._dims[2] != size or x._dims[0] != input.query._dims[0]:
+            check_positions("MultiHeadAttention", x, name, self.query.weight.val())
+            if x._dims[0] != input.query._dims[0]:
                 raise ShapeError(
-                    f"[MultiHeadAttention] {name!r} must be [batch, positions, d_model] with d_model = {size} and the batch of "
-                    f"'query', got shape {x.dims()}"
+                    f"[MultiHeadAttention] {name!r} must have the batch of 'query', got shapes {x.dims()} and "
+                    f"{input.query.dims()}"
                 )
         if input.key._dims != input.value._dims:
             raise ShapeError(
@@ -288,6 +290,16 @@ class MultiHeadAttention(Module):
         content.add("d_model", size).add("n_heads", self.n_heads).add("d_k", size // self.n_heads)
         content.add("dropout", self.dropout.prob).add("min_float", self.min_float)
         return content.add("quiet_softmax", self.quiet_softmax)
+
+
+def check_positions(layer: str, x, name: str, weight: Tensor, size: str = "d_model") -> None:
+    """Raises unless a tensor is [batch, positions, size], like the weight that it is multiplied with."""
+    check_float(layer, x, name)
+    if x.ndim != 3 or x._dims[2] != weight._dims[0]:
+        raise ShapeError(
+            f"[{layer}] {name!r} must be [batch, positions, {size}] with {size} = {weight._dims[0]}, got shape {x.dims()}"
+        )
+    check_same(layer, weight, x, name)
 
 
 def check_mask(layer: str, name: str, mask, shape: tuple) -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+from burn._ops.registry import check_same
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
 from burn.nn._checks import check_float, check_size, check_sizes
@@ -56,7 +57,8 @@ class ConvLayer(Module):
     """What convolution layers share: the check of the input, and the printed line."""
 
     def _check(self, input: Tensor, channels: int) -> None:
-        layer, axes = type(self).__name__, self.weight.val().ndim - 2
+        weight = self.weight.val()
+        layer, axes = type(self).__name__, weight.ndim - 2
         check_float(layer, input, "input")
         if input.ndim != axes + 2:
             raise ShapeError(
@@ -68,6 +70,7 @@ class ConvLayer(Module):
                 f"convolution must be equal. got: {input._dims[1]}, expected: {channels}; give the layer that many, "
                 "or move the axis of channels to 1"
             )
+        check_same(layer, weight, input, "input")
 
     def _pairs(self, input: Tensor) -> list[tuple[int, int]]:
         return padding_pairs(

@@ -3,7 +3,7 @@
 from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import Param
-from burn.nn._checks import check_size
+from burn.nn._checks import check_float, check_size
 from burn.nn.initializer import Initializer
 from burn.nn.padding import PaddingConfig2d
 from burn.tensor import Tensor
@@ -108,6 +108,9 @@ class DeformConv2d(ConvLayer):
         """
         weight = self.weight.val()
         self._check(input, weight._dims[1] * self.weight_groups)
+        check_float("DeformConv2d", offset, "offset")
+        if mask is not None:
+            check_float("DeformConv2d", mask, "mask")
         pairs = self._pairs(input)
         if any(a != b for a, b in pairs):
             raise ShapeError(

@@ -102,7 +102,8 @@ class HuberLoss(Module):
 def huber(residuals: Tensor, delta: float, scale: float) -> Tensor:
     """The loss of every residual, divided by a scale.
 
-    With c the residual limited to delta it is c (r - c / 2): r² / 2 where c is r. No branch has to be masked.
+    With c the residual limited to delta it is c (r - c / 2): r² / 2 where c is r. No branch has to be masked, and c is a
+    constant for the gradient: it is the one for which this is largest, so its slope is 0, or it does not move.
     """
-    limited = residuals.clamp(-delta, delta)
-    return (limited if scale == 1.0 else limited / scale) * (residuals - limited * 0.5)
+    limited = residuals.inner().clamp(-delta, delta)
+    return (residuals - limited * 0.5) * (limited if scale == 1.0 else limited / scale)

@@ -59,7 +59,7 @@ class LpLoss(Module):
     p: float
 
     def __init__(self, p: float):
-        self.p = p
+        self.p = float(p)
 
     def forward(self, predictions: Tensor, targets: Tensor, reduction: Reduction) -> Tensor:
         """The reduced loss.
@@ -88,7 +88,10 @@ class LpLoss(Module):
         error = predictions - targets
         if self.p == 2.0:
             return error * error
-        return error.abs() if self.p == 1.0 else error.abs().powf_scalar(self.p)
+        size = error.abs()
+        if self.p == 1.0:
+            return size
+        return size.powi_scalar(int(self.p)) if self.p.is_integer() else size.powf_scalar(self.p)
 
     def forward_reduce_dims(self, predictions: Tensor, targets: Tensor, dims: list[int]) -> Tensor:
         """The mean over some axes, which are kept; without axes the loss of every element.

@@ -103,7 +103,7 @@ class BatchNorm(Module):
             ShapeError: an axis 1 of another size.
         """
         gamma, beta = self.gamma.val(), self.beta.val()
-        check_channels("BatchNorm", input, gamma._dims[0], "num_features")
+        check_channels("BatchNorm", input, gamma._dims[0], "num_features", gamma)
         mean, variance = self.running_mean.value_sync(), self.running_var.value_sync()
         if not self.training.is_enabled() or not input.is_autodiff():
             return functional.batch_norm(input, gamma, beta, mean, variance, self.epsilon)

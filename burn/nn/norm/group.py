@@ -93,7 +93,9 @@ class GroupNorm(Module):
             KindError: an input that is not Float.
             ShapeError: an axis 1 of another size.
         """
-        check_channels("GroupNorm", input, self.num_channels, "num_channels")
+        check_channels(
+            "GroupNorm", input, self.num_channels, "num_channels", None if self.gamma is None else self.gamma.val()
+        )
         return _by_group(input, self.num_groups, self.gamma, self.beta, self.epsilon)
 
     def custom_settings(self):
@@ -163,7 +165,9 @@ class InstanceNorm(Module):
             KindError: an input that is not Float.
             ShapeError: an axis 1 of another size.
         """
-        check_channels("InstanceNorm", input, self.num_channels, "num_channels")
+        check_channels(
+            "InstanceNorm", input, self.num_channels, "num_channels", None if self.gamma is None else self.gamma.val()
+        )
         return _by_group(input, self.num_channels, self.gamma, self.beta, self.epsilon)
 
     def custom_settings(self):

@@ -75,7 +75,7 @@ class LayerNorm(Module):
             ShapeError: a last axis of another size.
         """
         gamma, beta = self.gamma.val(), self.beta
-        check_last("LayerNorm", input, gamma._dims[0], "d_model")
+        check_last("LayerNorm", input, gamma._dims[0], "d_model", gamma)
         return functional.layer_norm(input, gamma, None if beta is None else beta.val(), self.epsilon)
 
     def custom_settings(self):
@@ -140,7 +140,7 @@ class RmsNorm(Module):
             ShapeError: a last axis of another size.
         """
         gamma = self.gamma.val()
-        check_last("RmsNorm", input, gamma._dims[0], "d_model")
+        check_last("RmsNorm", input, gamma._dims[0], "d_model", gamma)
         return norm.rms_norm(input, gamma, self.epsilon)
 
     def custom_settings(self):

@@ -3,13 +3,16 @@
 import dataclasses
 import math
 
+from burn._arguments import instance
 from burn.config import Config
+from burn.errors import ShapeError
 from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor
 
 from .._checks import check_size
 from ..activation import ActivationConfig
 from ..attention import MhaCache, MhaInput, MultiHeadAttention
+from ..attention.mha import check_mask, check_positions
 from ..cache import TensorCache
 from ..dropout import Dropout, DropoutConfig
 from ..initializer import Initializer
@@ -259,9 +262,26 @@ class TransformerDecoder(Module):
             KindError: an input that is not Float, a mask that is not Bool.
             ShapeError: sizes that do not fit.
         """
+        self._check(input)
         for layer in self.layers:
             input = layer(input)
         return input.target
+
+    def _check(self, input):
+        name = "TransformerDecoder"
+        instance(name, "input", input, TransformerDecoderInput, "use TransformerDecoderInput(target, memory)")
+        weight = self.layers[0].self_attn.query.weight.val()
+        check_positions(name, input.target, "target", weight)
+        check_positions(name, input.memory, "memory", weight)
+        (batch, targets), (memories, positions) = input.target._dims[:2], input.memory._dims[:2]
+        if memories != batch:
+            raise ShapeError(
+                f"[{name}] 'memory' must have the batch of 'target', {batch}, got shape {input.memory.dims()}"
+            )
+        check_mask(name, "target_mask_pad", input.target_pad, (batch, targets))
+        check_mask(name, "target_mask_attn", input.target_attn, (batch, targets, targets))
+        check_mask(name, "memory_mask_pad", input.memory_pad, (batch, positions))
+        check_mask(name, "memory_mask_attn", input.memory_attn, (batch, targets, positions))
 
     def new_autoregressive_cache(self) -> list[LayerCache]:
         """What `forward_autoregressive_inference` keeps, empty."""
@@ -276,6 +296,7 @@ class TransformerDecoder(Module):
             input: a TransformerDecoderInput.
             cache: what `new_autoregressive_cache` made.
         """
+        self._check(input)
         for layer, kept in zip(self.layers, cache, strict=True):
             input = layer._run(input, kept)
         return input.target

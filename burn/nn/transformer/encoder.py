@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+from burn._arguments import instance
 from burn.config import Config
 from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor
@@ -10,6 +11,7 @@ from burn.tensor import Tensor
 from .._checks import check_size
 from ..activation import ActivationConfig
 from ..attention import MhaCache, MhaInput, MultiHeadAttention, MultiHeadAttentionConfig
+from ..attention.mha import check_mask, check_positions
 from ..cache import TensorCache
 from ..dropout import Dropout, DropoutConfig
 from ..initializer import Initializer
@@ -213,9 +215,18 @@ class TransformerEncoder(Module):
             KindError: an input that is not Float, a mask that is not Bool.
             ShapeError: sizes that do not fit.
         """
-        x = input.tensor
+        x = self._checked(input)
         for layer in self.layers:
             x = layer(x, input.pad, input.attn)
+        return x
+
+    def _checked(self, input):
+        instance("TransformerEncoder", "input", input, TransformerEncoderInput, "use TransformerEncoderInput(x)")
+        x, layer = input.tensor, self.layers[0]
+        check_positions("TransformerEncoder", x, "tensor", layer.mha.query.weight.val())
+        batch, length = x._dims[:2]
+        check_mask("TransformerEncoder", "mask_pad", input.pad, (batch, length))
+        check_mask("TransformerEncoder", "mask_attn", input.attn, (batch, length, length))
         return x
 
     def new_autoregressive_cache(self) -> list[LayerCache]:
@@ -231,7 +242,7 @@ class TransformerEncoder(Module):
             input: a TransformerEncoderInput.
             cache: what `new_autoregressive_cache` made.
         """
-        x = input.tensor
+        x = self._checked(input)
         for layer, kept in zip(self.layers, cache, strict=True):
             x = layer._run(x, input.pad, input.attn, kept)
         return x

@@ -85,7 +85,8 @@ class PositionWiseFeedForward(Module):
             KindError: an input that is not Float.
             ShapeError: a last axis of another size.
         """
-        check_last("PositionWiseFeedForward", input, self.linear_inner.weight.lazy_shape()[0], "d_model")
+        weight = self.linear_inner.weight.val()
+        check_last("PositionWiseFeedForward", input, weight._dims[0], "d_model", weight)
         return self.linear_outer(self.dropout(self.activation(self.linear_inner(input))))
 
     def custom_settings(self):
