@@ -124,8 +124,8 @@ def check_slope(case: Case, device: Any) -> None:
     np.testing.assert_allclose(terms.sum(), slope, rtol=0, atol=GRADIENT_TOLERANCE * size)
 
 
-def check_views(case: Case, device: Any) -> None:
-    """The same bits from inputs that are views of other memory."""
+def check_views(case: Case, device: Any, exact: bool = True) -> None:
+    """The same bits from inputs that are views of other memory; near where a library takes other kernels for other layouts."""
     dtype = F32 if F32 in case.dtypes else case.dtypes[0]
     shape = next((s for s in case.shapes if len(s) > 1 and 0 not in s), case.shapes[0])
     arrays = case.inputs(dtype, shape)
@@ -133,7 +133,10 @@ def check_views(case: Case, device: Any) -> None:
     for kind in VIEWS:
         results = as_tuple(case.call(*(strided(a, device, kind) for a in arrays)))
         for have, expected in zip(results, want, strict=True):
-            np.testing.assert_array_equal(array(have), expected, err_msg=kind, strict=True)
+            if exact:
+                np.testing.assert_array_equal(array(have), expected, err_msg=kind, strict=True)
+            else:
+                assert_close(array(have), expected, case.slack)
 
 
 def check_special(case: Case, device: Any, signs: bool = True) -> None:

@@ -26,7 +26,7 @@ def test_gradient(case, device):
 
 @each(cases.CASES[::4])
 def test_views(case, device):
-    check_views(case, device)
+    check_views(case, device, exact=device.name != "cuda")
 
 
 @settings(max_examples=25, deadline=None)
