@@ -250,13 +250,25 @@ static void FN(panels)(void *ctx, int64_t part)
 
 enum { FN(PACK_ROWS) = 4, FN(PACK_DEPTH) = 16 };
 
-/* Tasks: groups of row panels of a, then slices of b (by rows where those are contiguous, else by panels). */
+/* Tasks: slices of a, then of b, by what is contiguous: some of k for all panels, or some panels for all of k. */
+GEMM_INLINE int FN(a_by_depth)(const FN(job) *g) { return g->rsa == 1 && g->csa != 1; }
+GEMM_INLINE int64_t FN(a_tasks)(const FN(job) *g, int64_t slab)
+{
+    return FN(a_by_depth)(g) ? gemm_ceil(slab, FN(PACK_DEPTH)) : gemm_ceil(g->mp, FN(PACK_ROWS));
+}
+
 static void FN(pack_slab)(void *ctx, int64_t task)
 {
     const FN(job) *g = ctx;
-    const int64_t a_tasks = gemm_ceil(g->mp, FN(PACK_ROWS));
-    const int64_t k0 = g->at, k1 = gemm_min(k0 + g->slab, g->k), kk = k1 - k0;
-    if (task < a_tasks) {
+    const int64_t k0 = g->at, k1 = gemm_min(k0 + g->slab, g->k), kk = k1 - k0, a_tasks = FN(a_tasks)(g, kk);
+    if (task < a_tasks && FN(a_by_depth)(g)) {
+        const int64_t k = k0 + task * FN(PACK_DEPTH), depth = gemm_min(k1 - k, FN(PACK_DEPTH));
+        for (int64_t i = 0; i < g->mp; i++) {
+            const int64_t i0 = gemm_start(g->rows, i);
+            const int r = FN(height)(g, i);
+            g->source->pack_a(FN(at_a)(g, i0, k), 1, g->csa, r, depth, g->pa + i0 * kk + (k - k0) * r);
+        }
+    } else if (task < a_tasks) {
         for (int64_t i = task * FN(PACK_ROWS); i < gemm_min((task + 1) * FN(PACK_ROWS), g->mp); i++) {
             const int64_t i0 = gemm_start(g->rows, i);
             g->source->pack_a(FN(at_a)(g, i0, k0), g->rsa, g->csa, FN(height)(g, i), kk, g->pa + i0 * kk);
@@ -349,6 +361,7 @@ static int64_t FN(plan)(FN(job) *g, int threads)
         }
         g->mt = gemm_ceil(g->mp, mt);
         g->nt = gemm_ceil(g->np, nt);
+        while (g->mt * g->nt < 8 * threads && g->mt * g->nt % threads && g->mt < g->mp) g->mt++; /* nobody waits */
         g->pa_size = g->m * g->slab;
         g->pb_size = g->np * NR * g->slab;
     }
@@ -382,7 +395,7 @@ static void FN(execute)(FN(job) *g, T *scratch)
         for (g->at = 0; g->at < g->k; g->at += g->slab) {
             const int64_t slab = gemm_min(g->slab, g->k - g->at);
             const int64_t b_tasks = g->csb == 1 ? gemm_ceil(slab, FN(PACK_DEPTH)) : g->np;
-            gemm_spread(FN(pack_slab), g, gemm_ceil(g->mp, FN(PACK_ROWS)) + b_tasks, g->threads);
+            gemm_spread(FN(pack_slab), g, FN(a_tasks)(g, slab) + b_tasks, g->threads);
             gemm_spread(FN(block), g, g->mt * g->nt, g->threads);
         }
     }
