@@ -3,7 +3,7 @@
    DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel; a large b is then read once, some
            rows of a strip of columns at a time;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
-   BLOCKS  both are packed whole (one region), then blocks of c are computed (another).
+   BLOCKS  both are packed whole (one region), then blocks of c are computed (another); rows of a stay where b is narrow.
    The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so
    the number of threads may choose among them. */
 enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(VECTOR) };
@@ -254,6 +254,7 @@ enum { FN(PACK_ROWS) = 4, FN(PACK_DEPTH) = 16 };
 GEMM_INLINE int FN(a_by_depth)(const FN(job) *g) { return g->rsa == 1 && g->csa != 1; }
 GEMM_INLINE int64_t FN(a_tasks)(const FN(job) *g, int64_t slab)
 {
+    if (!g->pack_a) return 0;
     return FN(a_by_depth)(g) ? gemm_ceil(slab, FN(PACK_DEPTH)) : gemm_ceil(g->mp, FN(PACK_ROWS));
 }
 
@@ -303,7 +304,9 @@ static void FN(block)(void *ctx, int64_t task)
                 const int64_t i0 = gemm_start(g->rows, i);
                 const int r = FN(height)(g, i);
                 const FN(target) to = FN(aim)(g, i0, j, g->at + k0, g->at + k1);
-                FN(tile_packed)(r, k1 - k0, g->pa + i0 * slab + k0 * r, g->pb + (j * slab + k0) * NR, &to);
+                const T *b = g->pb + (j * slab + k0) * NR;
+                if (g->pack_a) FN(tile_packed)(r, k1 - k0, g->pa + i0 * slab + k0 * r, b, &to);
+                else FN(tile_strided)(r, k1 - k0, FN(at_a)(g, i0, g->at + k0), g->rsa, 1, b, NR, &to);
             }
     }
     if (g->at + slab == g->k) {
@@ -362,7 +365,8 @@ static int64_t FN(plan)(FN(job) *g, int threads)
         g->mt = gemm_ceil(g->mp, mt);
         g->nt = gemm_ceil(g->np, nt);
         while (g->mt * g->nt < 8 * threads && g->mt * g->nt % threads && g->mt < g->mp) g->mt++; /* nobody waits */
-        g->pa_size = g->m * g->slab;
+        g->pack_a = !native || g->csa != 1 || g->rsa * TBYTES % 4096 == 0 || g->np > GEMM_PLAIN_A;
+        g->pa_size = g->pack_a ? g->m * g->slab : 0;
         g->pb_size = g->np * NR * g->slab;
     }
     g->pa_size = (g->pa_size + 63) / 64 * 64;
