@@ -143,11 +143,8 @@ def test_pytorch_linear_of_both_layouts(layout):
     assert result.is_success()
     np.testing.assert_array_equal(loaded.weight.val().numpy(), weights.T)
     # After the first use the parameter is initialised; a square weight would show a wrong order only in its values.
-    again, _ = (
-        LinearConfig(2, 2, layout=layout)
-        .init(CPU)
-        .apply([pack("weight", [[1, 2], [3, 4]])], adapter=PyTorchToBurnAdapter())
-    )
+    square = LinearConfig(2, 2, layout=layout).init(CPU)
+    again, _ = square.apply([pack("weight", [[1, 2], [3, 4]])], adapter=PyTorchToBurnAdapter())
     assert again.weight.val().tolist() == [[1.0, 3.0], [2.0, 4.0]]
 
 
@@ -209,7 +206,7 @@ def test_an_adapter_that_raises_is_reported():
     _, result = model.apply(model.collect(), adapter=Broken())
     assert str(result.errors[0]) == "Adapter error for 'weight': ZeroDivisionError: oops"
     assert "must return a PackTensor" in str(model.apply(model.collect(), adapter=Silent())[1].errors[0])
-    with pytest.raises(StoreError, match="'weight'.*oops"):
+    with pytest.raises(StoreError, match=r"'weight'.*oops"):
         model.collect(adapter=Broken())
     with pytest.raises(ArgumentTypeError, match="must be a ModuleAdapter, got the class Broken"):
         model.collect(adapter=Broken)
