@@ -109,6 +109,10 @@ def test_dtypes_of_version_3():
     with pytest.raises(StoreValidationError, match="unheard"):
         read(zipped(dict_of(w=of("torch.unheard")), data)).get("w").to_bytes()
     refused(zipped(dict_of(w=of("torch.uint64")), data), "reaches 2 elements into a storage of 1")
+    meta = call(
+        "torch._utils._rebuild_meta_tensor_no_storage", named("torch.float32"), value((2,)), value((1,)), value(False)
+    )
+    assert read(zipped(dict_of(w=meta))).keys() == ["w"], "what has no values is not passed over"
 
 
 @pytest.mark.parametrize("make", [zipped, lambda root: legacy(root, {}), done])
