@@ -9,12 +9,12 @@ from burn.device import Device
 from burn.errors import ArgumentError, ArgumentTypeError
 from burn.tensor import DType, Tensor
 
+from . import packed
 from .bridge import dtype_of, map_data, renamed
 from .pack import PackDType, PackTensor
 
 _NORMS = frozenset(f"Struct:{name}" for name in ("BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "RmsNorm"))
 _PRELU = frozenset({"Struct:PRelu", "Struct:Prelu"})
-_ROLES = ("query", "key", "value")
 _HALF = (
     "Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
     "DeformConv2d", "LayerNorm", "GroupNorm", "InstanceNorm", "RmsNorm", "PRelu",
@@ -26,6 +26,7 @@ class ModuleContext:
 
     Attributes:
         path: the parameter's path in the module, such as ``layers.0.weight``.
+        containers: what it is in, outermost first.
         param: the Param.
 
     >>> from burn.nn import LinearConfig
@@ -34,7 +35,7 @@ class ModuleContext:
     ('Struct:Linear', 'Struct:Model.Struct:Linear', 'weight', False)
     """
 
-    __slots__ = ("_containers", "param", "path")
+    __slots__ = ("containers", "param", "path")
 
     def __init__(self, path: str, containers, param=None):
         """A place.
@@ -45,16 +46,16 @@ class ModuleContext:
             param: the Param.
         """
         self.path = path
-        self._containers = tuple(containers)
+        self.containers = tuple(containers)
         self.param = param
 
     def module_type(self) -> str | None:
         """The innermost module or enum that the parameter is in; None outside of any."""
-        return next((c for c in reversed(self._containers) if c.startswith(("Struct:", "Enum:"))), None)
+        return next((c for c in reversed(self.containers) if c.startswith(("Struct:", "Enum:"))), None)
 
     def container_path(self) -> str:
         """What the parameter is in, joined by dots."""
-        return ".".join(self._containers)
+        return ".".join(self.containers)
 
     def param_name(self) -> str:
         """The last name of the path."""
@@ -195,7 +196,8 @@ class PyTorchToBurnAdapter(_PyTorch):
 
     The weight of a Linear is transposed, unless its layout saves it transposed anyway; ``weight`` and ``bias`` of norms are
     found for ``gamma`` and ``beta``, ``weight`` of a PReLU for ``alpha``. Query, key and value of a MultiHeadAttention take their
-    part of ``in_proj_weight`` and ``in_proj_bias`` where PyTorch has them in one, its output takes ``out_proj``.
+    part of ``in_proj_weight`` and ``in_proj_bias`` where PyTorch has them in one, its output takes ``out_proj``. The gates of
+    Lstm, Gru and Rnn take theirs of ``weight_ih_l0`` and the like, of both ways in BiLstm, BiGru and BiRnn.
 
     >>> PyTorchToBurnAdapter().get_alternative_param_name("gamma", "Struct:InstanceNorm")
     'weight'
@@ -205,17 +207,14 @@ class PyTorchToBurnAdapter(_PyTorch):
     _slope = ("weight", "alpha")
 
     def adapt(self, tensor: PackTensor, context: ModuleContext) -> PackTensor:
-        return super().adapt(_part_of_attention(tensor, context), context)
+        return super().adapt(packed.part_of(tensor, context), context)
 
     def get_alternative_param_name(self, param_name: str, module_type: str | None) -> str | None:
         return _TO_PYTORCH._other(param_name, module_type)
 
     def get_alternative_path(self, context: ModuleContext) -> str | None:
-        place = _place_in_attention(context)
-        if place is None:
-            return super().get_alternative_path(context)
-        outer, role, name = place
-        return f"{outer}out_proj.{name}" if role == "output" else f"{outer}in_proj_{name}"
+        found = packed.place(context.path, context.containers)
+        return super().get_alternative_path(context) if found is None else found[0]
 
 
 class BurnToPyTorchAdapter(_PyTorch):
@@ -316,26 +315,6 @@ class HalfPrecisionAdapter(ModuleAdapter):
         adapter = HalfPrecisionAdapter()
         adapter._modules = modules
         return adapter
-
-
-def _place_in_attention(context: ModuleContext) -> tuple[str, str, str] | None:
-    """What stands before an attention's projection, which projection, and which parameter of it; None elsewhere."""
-    if context._containers[-2:] != ("Struct:MultiHeadAttention", "Struct:Linear"):
-        return None
-    *outer, role, name = context.path.split(".")
-    return "".join(f"{part}." for part in outer), role, name
-
-
-def _part_of_attention(tensor: PackTensor, context: ModuleContext) -> PackTensor:
-    """The rows of a projection in a tensor that holds those of query, key and value."""
-    place = _place_in_attention(context)
-    if place is None or place[1] not in _ROLES or context.param is None or not tensor.shape:
-        return tensor
-    rows = context.param.lazy_shape()[-1]
-    if tensor.shape[0] != len(_ROLES) * rows:
-        return tensor
-    first = rows * _ROLES.index(place[1])
-    return map_data(tensor, lambda array: array[first : first + rows], tensor.dtype, (rows, *tensor.shape[1:]))
 
 
 def alternative_path(adapter, context: ModuleContext) -> str | None:

@@ -67,7 +67,7 @@ class ModuleStore:
         Args:
             path: the file; it is opened when it is needed.
         """
-        return cls(path)
+        return cls(file_path(cls._format, path))
 
     def filter(self, filter: PathFilter):
         """Lets only these parameters take part.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from burn._arguments import instance
-from burn.errors import StoreError, StoreValidationError
+from burn.errors import BurnError, StoreError, StoreValidationError
 from burn.store.pack import PackDType, PackTensor
 from burn.tensor import DType, Tensor, TensorData
 
@@ -126,7 +126,14 @@ def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: i
     shape, size = tuple(shape), data_len(dtype, shape)
 
     def produce():
-        values = provider()
+        try:
+            values = provider()
+        except (BurnError, OSError):
+            raise
+        except Exception as error:  # of whoever wrote the provider
+            raise StoreValidationError(
+                f"[store] the tensor {name!r} could not be produced: {type(error).__name__}: {error}"
+            ) from error
         if isinstance(values, np.ndarray):
             made = PackDType.from_numpy(values.dtype)
             if values.shape != shape or made.numpy != dtype.numpy:

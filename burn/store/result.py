@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 _SHOWN = 10
 # Similar names are looked for among this many keys of at most this length: the work stays small whatever a file holds.
-_MAX_KEYS, _MAX_LENGTH = 2000, 200
+_MAX_KEYS, _MAX_LENGTH = 1000, 120
 _SIMILAR = 0.7
 _RULE = "─" * 51
 

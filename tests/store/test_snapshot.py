@@ -214,6 +214,23 @@ def test_an_adapter_that_raises_is_reported():
         model.collect(adapter=Broken)
 
 
+def test_a_provider_that_raises_is_reported():
+    def fail():
+        raise KeyError("lost")
+
+    tensor = bridge.deferred("weight", PackDType("F32"), (2, 3), fail)
+    _, result = LinearConfig(2, 3).init(CPU).apply([tensor])
+    assert "'weight' could not be produced: KeyError: 'lost'" in str(result.errors[0])
+
+    class Late(ModuleAdapter):
+        def adapt(self, tensor, context):
+            return bridge.map_data(tensor, lambda array: fail(), tensor.dtype, tensor.shape)
+
+    for store in (BurnpackStore.from_bytes(), SafetensorsStore.from_bytes()):
+        with pytest.raises(StoreError, match=r"'weight' could not be produced"):
+            LinearConfig(2, 3).init(CPU).save_into(store.with_to_adapter(Late()))
+
+
 def test_a_provider_that_gives_something_else_is_reported():
     tensor = bridge.deferred("weight", PackDType("F32"), (2, 3), lambda: np.zeros((3, 2), "f4"))
     _, result = LinearConfig(2, 3).init(CPU).apply([tensor])

@@ -84,8 +84,9 @@ def test_files_that_cannot_be_written_or_read(kind, tmp_path):
     assert isinstance(caught.value, FileNotFoundError)
     with pytest.raises(RecordIoError):
         kind.from_file(tmp_path).auto_extension(False).keys()
-    with pytest.raises(ArgumentTypeError, match="path"):
-        kind.from_file(3)
+    for nothing in (3, None):
+        with pytest.raises(ArgumentTypeError, match="path"):
+            kind.from_file(nothing)
 
 
 @pytest.mark.parametrize("kind", [SafetensorsStore, BurnpackStore])
