@@ -347,16 +347,19 @@ def _cast(tensor: PackTensor, dtype: PackDType) -> PackTensor:
 
     def convert(array: np.ndarray) -> np.ndarray:
         # Not NumPy's cast, which rounds a double to bf16 twice.
-        return Tensor.from_numpy(array, Device.flex()).cast(DType.of(dtype.name.lower())).numpy()
+        return _tensor(array.reshape(-1)).cast(DType.of(dtype.name.lower())).numpy().reshape(array.shape)
 
     return map_data(tensor, convert, dtype, tensor.shape)
 
 
 def _transposed(array: np.ndarray) -> np.ndarray:
     """The transposed values in row-major order; our own kernel is several times as fast as NumPy's."""
-    if array.dtype == np.bool_:
-        return np.ascontiguousarray(array.T)
-    return Tensor.from_numpy(array, Device.flex()).transpose().contiguous().numpy()
+    return _tensor(array).transpose().contiguous().numpy()
+
+
+def _tensor(array: np.ndarray) -> Tensor:
+    """The array as a tensor of the CPU; what lies askew in a file is copied first."""
+    return Tensor.from_numpy(np.require(array, requirements="A"), Device.flex())
 
 
 _TO_BURN, _TO_PYTORCH = PyTorchToBurnAdapter(), BurnToPyTorchAdapter()

@@ -1,5 +1,6 @@
 """Tensors out of modules and into them: what is set, what is left, and what the report says."""
 
+import json
 import time
 
 import numpy as np
@@ -193,6 +194,26 @@ def test_casts_round_to_nearest():
     assert FloatCastAdapter.to("f16").adapt(pack("w", [1, 2], "i4"), context).dtype.name == "I32"
     with pytest.raises(ArgumentError, match="float dtype, got i32"):
         FloatCastAdapter.to("i32")
+
+
+def test_what_lies_askew_in_a_file_is_adapted_too():
+    header = json.dumps({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}})
+    header += " " * (4 - len(header) % 4 + 1)
+    raw = len(header).to_bytes(8, "little") + header.encode() + np.arange(6, dtype="f4").tobytes()
+    store = SafetensorsStore.from_bytes(raw).with_key_remapping("w", "weight").allow_partial(True)
+    want = np.arange(6.0).reshape(2, 3).T.tolist()
+    for adapter in (PyTorchToBurnAdapter(), PyTorchToBurnAdapter().chain(FloatCastAdapter.to("f16"))):
+        loaded, _ = LinearConfig(3, 2).init(CPU).load_from(store.with_from_adapter(adapter))
+        assert loaded.weight.val().tolist() == want
+    number = FloatCastAdapter.to("f64").adapt(pack("w", 1.5), ModuleContext("w", []))
+    assert number.to_numpy().shape == () and number.to_numpy() == 1.5
+    assert FloatCastAdapter.to("f64").adapt(pack("w", np.ones((1,) * 10)), ModuleContext("w", [])).to_numpy().ndim == 10
+    flags = PyTorchToBurnAdapter().adapt(pack("weight", [[2, 0]], "?"), ModuleContext("weight", ["Struct:Linear"]))
+    assert flags.to_numpy().tolist() == [[True], [False]]
+    assert FloatCastAdapter.to("f16").adapt(pack("w", np.zeros((0, 3))), ModuleContext("w", [])).to_numpy().shape == (
+        0,
+        3,
+    )
 
 
 def test_an_adapter_that_raises_is_reported():
