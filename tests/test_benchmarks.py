@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import cases, compare, contenders, machine, timing
+from benchmarks import bench_store, cases, compare, contenders, machine, timing
 
 TINY = 16
 
@@ -107,3 +107,8 @@ def test_machine_is_described():
     name, avx512 = machine.cpu()
     assert name and isinstance(avx512, bool)
     assert 0.0 <= machine.busy(0.01) <= 1.0
+
+
+def test_stores_end_to_end(capsys):
+    bench_store.main(megabytes=5, rounds=1)
+    assert "safetensors load" in capsys.readouterr().out

@@ -9,6 +9,7 @@ from burn.errors import MissingTensorsError, StoreError, StoreValidationError
 from .adapter import IdentityAdapter, ModuleAdapter, adapter
 from .filter import PathFilter, compiled
 from .pack import PackTensor, atomic
+from .pack.base import has_extension
 from .remap import KeyRemapper, map_indices_contiguous_except
 from .result import ApplyResult
 from .snapshot import apply, by_name, collect
@@ -66,7 +67,7 @@ class ModuleStore:
         Args:
             path: the file; it is opened when it is needed.
         """
-        return cls(path)
+        return cls(file_path(cls._format, path))
 
     def filter(self, filter: PathFilter):
         """Lets only these parameters take part.
@@ -369,11 +370,10 @@ class SavingStore(ModuleStore):
         """Saves tensors under the names that they have now."""
         raise NotImplementedError
 
-    def _full_path(self, path: str) -> str:
-        """The path with the extension that it gets."""
-        if self._auto_extension and not _has_extension(path) and not os.path.isfile(path):
-            return path + self._extension
-        return path
+    def _full_path(self, path: str, saving: bool) -> str:
+        """The path with the extension that it gets; a file that is there without one can be loaded."""
+        bare = self._auto_extension and not has_extension(path)
+        return path + self._extension if bare and (saving or not os.path.isfile(path)) else path
 
     def _source(self):
         if self._data is None:
@@ -403,7 +403,3 @@ def write_atomically(path: str, overwrite: bool, pieces: Iterable, error: Callab
         if isinstance(found, StoreError):
             raise
         raise error(f"cannot be written: {found.strerror or found}") from found
-
-
-def _has_extension(path: str) -> bool:
-    return os.path.basename(path).rfind(".") > 0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from burn._arguments import instance
-from burn.errors import StoreError, StoreValidationError
+from burn.errors import BurnError, StoreError, StoreValidationError
 from burn.store.pack import PackDType, PackTensor
 from burn.tensor import DType, Tensor, TensorData
 
@@ -82,8 +82,8 @@ class RefusedTensor(PackTensor):
         return self.to_bytes()
 
 
-def data_len(dtype: PackDType, shape) -> int | None:
-    """Bytes of a tensor; None for quantized ones. Mirrors `bridge::data_len`.
+def data_len(dtype: PackDType, shape) -> int:
+    """Bytes of a tensor. Mirrors `bridge::data_len`.
 
     Args:
         dtype: element type.
@@ -92,11 +92,17 @@ def data_len(dtype: PackDType, shape) -> int | None:
     Returns:
         The number of bytes.
 
+    Raises:
+        StoreValidationError: the tensor is quantized.
+
     >>> from burn.store.pack import PackDType
     >>> data_len(PackDType("F16"), [2, 3])
     12
     """
-    return dtype.byte_len(shape)
+    size = dtype.byte_len(shape)
+    if size is None:
+        raise StoreValidationError("[store] the tensor is quantized: burn has no quantized tensors yet")
+    return size
 
 
 def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: int | None = None) -> PackTensor:
@@ -117,12 +123,17 @@ def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: i
     >>> deferred("w", PackDType("F32"), [2], lambda: np.ones(2, "f4")).to_numpy().tolist()
     [1.0, 1.0]
     """
-    shape, size = tuple(shape), dtype.byte_len(shape)
-    if size is None:
-        raise StoreValidationError(f"[deferred] {name!r} is quantized: burn has no quantized tensors yet")
+    shape, size = tuple(shape), data_len(dtype, shape)
 
     def produce():
-        values = provider()
+        try:
+            values = provider()
+        except (BurnError, OSError):
+            raise
+        except Exception as error:  # of whoever wrote the provider
+            raise StoreValidationError(
+                f"[store] the tensor {name!r} could not be produced: {type(error).__name__}: {error}"
+            ) from error
         if isinstance(values, np.ndarray):
             made = PackDType.from_numpy(values.dtype)
             if values.shape != shape or made.numpy != dtype.numpy:
@@ -149,11 +160,9 @@ def from_tensor(name: str, tensor: Tensor, param_id: int | None = None) -> PackT
     >>> from_tensor("w", Tensor([1.0, 2.0])).shape
     (2,)
     """
-    from burn.store.record import pack_tensor
-
-    packed = pack_tensor(name, tensor)
-    packed.param_id = param_id
-    return packed
+    dtype = dtype_of(instance("from_tensor", "tensor", tensor, Tensor).dtype)
+    # Not an array at once: what lies on a GPU or is strided would take memory for a whole model.
+    return PackTensor.deferred(name, dtype, tuple(tensor.shape), data_len(dtype, tensor.shape), tensor.numpy, param_id)
 
 
 def from_data(name: str, data: TensorData, param_id: int | None = None) -> PackTensor:

@@ -1,6 +1,5 @@
 """Other names for what a file holds: patterns, and lists that are numbered anew."""
 
-import functools
 import re
 from collections.abc import Callable, Iterable
 
@@ -82,7 +81,7 @@ class KeyRemapper:
             name: the name.
         """
         for pattern, to in self._patterns:
-            name = pattern.sub(functools.partial(_expanded, to), name)
+            name = _replaced(pattern, to, name)
         return name
 
     def remap(self, tensors: Iterable[PackTensor]) -> tuple[list[PackTensor], list[tuple[str, str]]]:
@@ -181,6 +180,17 @@ def _indices(segments: list[str]):
     for at, segment in enumerate(segments):
         if len(segment) < 20 and _INDEX.fullmatch(segment):
             yield ".".join(segments[:at]), int(segment), at
+
+
+def _replaced(pattern: re.Pattern, to: str, name: str) -> str:
+    """The name with every match replaced. As in Rust, and not in Python, nothing is found right behind a match."""
+    pieces, last = [], 0
+    for match in pattern.finditer(name):
+        if match.start() == match.end() == last and last > 0:
+            continue
+        pieces += [name[last : match.start()], _expanded(to, match)]
+        last = match.end()
+    return "".join([*pieces, name[last:]])
 
 
 def _expanded(to: str, match: re.Match) -> str:

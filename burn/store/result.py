@@ -1,11 +1,13 @@
 """What became of loading: which parameters were set, and what did not fit."""
 
+import functools
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _SHOWN = 10
 # Similar names are looked for among this many keys of at most this length: the work stays small whatever a file holds.
-_MAX_KEYS, _MAX_LENGTH = 2000, 200
+_MAX_KEYS, _MAX_LENGTH = 1000, 120
 _SIMILAR = 0.7
 _RULE = "─" * 51
 
@@ -192,12 +194,24 @@ def most_similar(name: str, keys: Iterable[str]) -> str | None:
     'encoder.weights'
     """
     best, found = _SIMILAR, None
+    if len(name) > _MAX_LENGTH:
+        return None
+    mine = Counter(name)
     for _, key in zip(range(_MAX_KEYS), keys):
-        if len(key) <= _MAX_LENGTH and len(name) <= _MAX_LENGTH:
-            score = jaro(name, key)
-            if score > best or (score == best and found is None):
-                best, found = score, key
+        if len(key) > _MAX_LENGTH:
+            continue
+        common = (mine & _letters(key)).total()  # no more letters than these can match
+        if not common or (common / len(name) + common / len(key) + 1) / 3 < best:
+            continue
+        score = jaro(name, key)
+        if score > best or (score == best and found is None):
+            best, found = score, key
     return found
+
+
+@functools.lru_cache(_MAX_KEYS)
+def _letters(key: str) -> Counter:
+    return Counter(key)
 
 
 def jaro(a: str, b: str) -> float:
@@ -209,17 +223,15 @@ def jaro(a: str, b: str) -> float:
     if a == b:
         return 1.0
     reach = max(max(len(a), len(b)) // 2 - 1, 0)
-    taken = [False] * len(b)
-    matched = []
+    rest, places, matched = b, [], []
     for i, letter in enumerate(a):
-        for j in range(max(0, i - reach), min(len(b), i + reach + 1)):
-            if not taken[j] and b[j] == letter:
-                taken[j] = True
-                matched.append(letter)
-                break
+        j = rest.find(letter, max(0, i - reach), i + reach + 1) if letter != "\0" else -1
+        if j >= 0:
+            rest = f"{rest[:j]}\0{rest[j + 1 :]}"
+            places.append(j)
+            matched.append(letter)
     if not matched:
         return 0.0
-    others = [letter for letter, used in zip(b, taken) if used]
-    swaps = sum(x != y for x, y in zip(matched, others)) / 2
+    swaps = sum(letter != b[j] for letter, j in zip(matched, sorted(places))) / 2
     count = len(matched)
     return (count / len(a) + count / len(b) + (count - swaps) / count) / 3

@@ -8,10 +8,10 @@ from burn.module.param_id import ParamId
 from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
 
 from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alternative_path
-from .bridge import RefusedTensor, renamed
+from .bridge import RefusedTensor, from_tensor, renamed
 from .filter import PathFilter
 from .pack import PackTensor
-from .record import pack_tensor, unpack_tensor
+from .record import unpack_tensor
 from .result import AdapterError, ApplyError, ApplyResult, DTypeMismatch, LoadError, ShapeMismatch
 
 _EXPECTED = {"float": "F32", "int": "I32", "bool": "Bool(Native)"}
@@ -72,7 +72,7 @@ class Collector(_Tracking, ModuleVisitor):
         context = self._context(param)
         if not self.filter.matches_with_container(context.path, context.container_path()):
             return
-        tensor = pack_tensor(context.path, param.transform_for_save(), param.id)
+        tensor = from_tensor(context.path, param.transform_for_save(), param.id.val())
         try:
             self.tensors.append(_adapted(self.adapter, tensor, context))
         except Exception as error:
@@ -140,7 +140,7 @@ class Applier(_Tracking, ModuleMapper):
                 value = unpack_tensor(tensor, param.lazy_device(), param.kind)
                 id = param.id if tensor.param_id is None else ParamId(tensor.param_id)
                 loaded = param.transform_for_load(value, id)
-            except (BurnError, OSError, MemoryError, ValueError) as error:
+            except Exception as error:  # load mappers and providers are anybody's too
                 fault = LoadError(path, f"Failed to load tensor data: {_reason(error)}")
             else:
                 self._applied.append(path)

@@ -34,7 +34,7 @@ class MemorySource(Source):
     """The bytes of a container in memory: parts are views, nothing is copied."""
 
     def __init__(self, format: str, data):
-        super().__init__(format, "the bytes")
+        super().__init__(format, "the file in memory")
         self._data = as_bytes(data)
         self.size = self._data.nbytes
 

@@ -10,7 +10,7 @@ from burn import Device, Tensor
 from burn.config import Config
 from burn.errors import MissingTensorsError, StoreError, StoreIoError, StoreValidationError
 from burn.module import Module, Param
-from burn.nn import LinearConfig, PaddingConfig2d
+from burn.nn import LinearConfig, PaddingConfig2d, rnn
 from burn.nn.activation import ActivationConfig, Relu
 from burn.nn.conv import Conv2dConfig
 from burn.nn.norm import BatchNormConfig, InstanceNormConfig
@@ -258,3 +258,26 @@ def test_pytorch_reads_what_the_adapter_makes_for_it():
     reader = PytorchReader(DATA / "net.pt")
     assert names == {name: reader.get(name).shape for name in reader.keys() if name != "kept"}
     assert json.loads(store.get_bytes()[8:].split(b"}}")[0] + b"}}")["fc.0.weight"]["shape"] == [4, 3]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers(kind, both, tmp_path):
+    """The packed gates of PyTorch's layers; the values of a sequence are the same."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(3, 4, batch_first=True, bidirectional=both)
+    torch.save({f"rnn.{name}": value for name, value in layer.state_dict().items()}, tmp_path / "m.pt")
+    name = ("Bi" if both else "") + kind.capitalize()
+
+    class Net(Module):
+        def __init__(self):
+            self.rnn = getattr(rnn, f"{name}Config")(3, 4, bias=True).init(CPU)
+
+    model, result = Net().load_from(PytorchStore.from_file(tmp_path / "m.pt"))
+    x = torch.randn(2, 5, 3)
+    y = model.rnn.forward(Tensor(x.numpy(), CPU), None)
+    np.testing.assert_allclose(
+        (y[0] if isinstance(y, tuple) else y).numpy(), layer(x)[0].detach().numpy(), rtol=1e-4, atol=1e-5
+    )
+    assert not result.unused and not result.missing

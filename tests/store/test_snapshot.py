@@ -1,5 +1,8 @@
 """Tensors out of modules and into them: what is set, what is left, and what the report says."""
 
+import json
+import time
+
 import numpy as np
 import pytest
 
@@ -143,11 +146,8 @@ def test_pytorch_linear_of_both_layouts(layout):
     assert result.is_success()
     np.testing.assert_array_equal(loaded.weight.val().numpy(), weights.T)
     # After the first use the parameter is initialised; a square weight would show a wrong order only in its values.
-    again, _ = (
-        LinearConfig(2, 2, layout=layout)
-        .init(CPU)
-        .apply([pack("weight", [[1, 2], [3, 4]])], adapter=PyTorchToBurnAdapter())
-    )
+    square = LinearConfig(2, 2, layout=layout).init(CPU)
+    again, _ = square.apply([pack("weight", [[1, 2], [3, 4]])], adapter=PyTorchToBurnAdapter())
     assert again.weight.val().tolist() == [[1.0, 3.0], [2.0, 4.0]]
 
 
@@ -196,6 +196,26 @@ def test_casts_round_to_nearest():
         FloatCastAdapter.to("i32")
 
 
+def test_what_lies_askew_in_a_file_is_adapted_too():
+    header = json.dumps({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}})
+    header += " " * (4 - len(header) % 4 + 1)
+    raw = len(header).to_bytes(8, "little") + header.encode() + np.arange(6, dtype="f4").tobytes()
+    store = SafetensorsStore.from_bytes(raw).with_key_remapping("w", "weight").allow_partial(True)
+    want = np.arange(6.0).reshape(2, 3).T.tolist()
+    for adapter in (PyTorchToBurnAdapter(), PyTorchToBurnAdapter().chain(FloatCastAdapter.to("f16"))):
+        loaded, _ = LinearConfig(3, 2).init(CPU).load_from(store.with_from_adapter(adapter))
+        assert loaded.weight.val().tolist() == want
+    number = FloatCastAdapter.to("f64").adapt(pack("w", 1.5), ModuleContext("w", []))
+    assert number.to_numpy().shape == () and number.to_numpy() == 1.5
+    assert FloatCastAdapter.to("f64").adapt(pack("w", np.ones((1,) * 10)), ModuleContext("w", [])).to_numpy().ndim == 10
+    flags = PyTorchToBurnAdapter().adapt(pack("weight", [[2, 0]], "?"), ModuleContext("weight", ["Struct:Linear"]))
+    assert flags.to_numpy().tolist() == [[True], [False]]
+    assert FloatCastAdapter.to("f16").adapt(pack("w", np.zeros((0, 3))), ModuleContext("w", [])).to_numpy().shape == (
+        0,
+        3,
+    )
+
+
 def test_an_adapter_that_raises_is_reported():
     class Broken(ModuleAdapter):
         def adapt(self, tensor, context):
@@ -209,10 +229,27 @@ def test_an_adapter_that_raises_is_reported():
     _, result = model.apply(model.collect(), adapter=Broken())
     assert str(result.errors[0]) == "Adapter error for 'weight': ZeroDivisionError: oops"
     assert "must return a PackTensor" in str(model.apply(model.collect(), adapter=Silent())[1].errors[0])
-    with pytest.raises(StoreError, match="'weight'.*oops"):
+    with pytest.raises(StoreError, match=r"'weight'.*oops"):
         model.collect(adapter=Broken())
     with pytest.raises(ArgumentTypeError, match="must be a ModuleAdapter, got the class Broken"):
         model.collect(adapter=Broken)
+
+
+def test_a_provider_that_raises_is_reported():
+    def fail():
+        raise KeyError("lost")
+
+    tensor = bridge.deferred("weight", PackDType("F32"), (2, 3), fail)
+    _, result = LinearConfig(2, 3).init(CPU).apply([tensor])
+    assert "'weight' could not be produced: KeyError: 'lost'" in str(result.errors[0])
+
+    class Late(ModuleAdapter):
+        def adapt(self, tensor, context):
+            return bridge.map_data(tensor, lambda array: fail(), tensor.dtype, tensor.shape)
+
+    for store in (BurnpackStore.from_bytes(), SafetensorsStore.from_bytes()):
+        with pytest.raises(StoreError, match=r"'(weight|bias)' could not be produced: KeyError"):
+            LinearConfig(2, 3).init(CPU).save_into(store.with_to_adapter(Late()))
 
 
 def test_a_provider_that_gives_something_else_is_reported():
@@ -274,3 +311,11 @@ def test_running_states_are_loaded():
 
     loaded, _ = Net().apply([pack("state", [1, 2], id=7)])
     assert loaded.state.value().tolist() == [1.0, 2.0] and loaded.state.id.val() == 7
+
+
+def test_a_report_about_thousands_of_names_takes_no_time():
+    unused = [f"model.encoder.layers.{i}.self_attention.output.dense.kernel_{i:04d}" for i in range(5000)]
+    missing = [(f"encoder.blocks.{i}.attention.out.weight", "") for i in range(100)]
+    start = time.perf_counter()
+    assert "First 10 missing" in str(ApplyResult(missing=missing, unused=unused))
+    assert time.perf_counter() - start < 5

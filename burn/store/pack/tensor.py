@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burn._arguments import shown
-from burn.errors import ArgumentTypeError
+from burn.errors import ArgumentTypeError, RecordIoError
 
 from .base import PackError, TensorBytesSizeMismatch, ValidationError
 from .dtype import PackDType
@@ -85,7 +85,7 @@ class PackTensor:
             return self._bytes
         try:
             data = as_bytes(self._provider())
-        except PackError as error:
+        except RecordIoError as error:
             raise type(error)(f"tensor {self.name!r}: {error}") from error
         except OSError as error:
             raise PackError(f"tensor {self.name!r}: {error}") from error

@@ -240,7 +240,7 @@ def _leaves(root):
         name, depth, value = waiting.pop()
         children = _children(value, budget)
         if children is None:
-            if isinstance(value, (Strided, Storage)) or (isinstance(value, Opaque) and holds_tensor(value, budget)):
+            if isinstance(value, (Strided, Storage)) or (isinstance(value, Opaque) and _is_tensor(value, budget)):
                 try:
                     name.encode()
                 except UnicodeEncodeError:
@@ -263,6 +263,11 @@ def _leaves(root):
             full = f"{name}.{text}" if name else text
             letters.spend(len(full))
             waiting.append((full, depth + 1, part))
+
+
+def _is_tensor(value: Opaque, budget: Budget) -> bool:
+    """Whether an object that is not understood is a kind of tensor; those of the device meta have no storage."""
+    return value.type_name.startswith("torch._utils._rebuild_") or holds_tensor(value, budget)
 
 
 def _tensor(container: Container, name: str, leaf) -> PackTensor:

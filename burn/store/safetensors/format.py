@@ -16,7 +16,7 @@ from burn.store.source import Source
 MAX_HEADER_SIZE = 100_000_000
 # JSON makes objects of many times the bytes that describe them. A tensor takes about ten marks of these; a header of a few
 # megabytes cannot do harm and is not counted.
-_MAX_MARKS, _UNCOUNTED = 8_000_000, 4 << 20
+_MAX_MARKS, _UNCOUNTED = 4_000_000, 4 << 20
 _MAX_RANK = 1024
 _U64 = 1 << 64
 

@@ -50,7 +50,7 @@ class SafetensorsStore(SavingStore):
     def _open(self):
         if self._path is None:
             return MemorySource(self._format, self._source())
-        return FileSource(self._format, self._full_path(self._path))
+        return FileSource(self._format, self._full_path(self._path, saving=False))
 
     def _read(self) -> list[PackTensor]:
         return format.read(self._open())[0]
@@ -63,5 +63,5 @@ class SafetensorsStore(SavingStore):
                 buffer.write(piece)
             self._data = buffer.getvalue()
             return
-        path = self._full_path(self._path)
+        path = self._full_path(self._path, saving=True)
         write_atomically(path, self._overwrite, pieces, lambda text: StoreIoError(f"[safetensors] {path!r} {text}"))
