@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -33,8 +35,26 @@ class _Group(NamedTuple):
     clipping: GradientClipping | None
 
 
+class _Turns:
+    """A lock: steps change moments in place, which a thread that copies them must not see half done.
+
+    A child forked meanwhile has another, since the thread that took this one is not there to give it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+
+    def take(self) -> threading.RLock:
+        if self._process != os.getpid():
+            self.__init__()
+        return self._lock
+
+
 class ModuleOptimizer:
     """Optimizer of the parameters of a module (Burn: `ModuleOptimizer`), usually made by `init()` of a config.
+
+    Threads may share one: its steps, copies and records take turns.
 
     Args:
         optimizer: the rule for every parameter; `with_group` adds others.
@@ -65,6 +85,7 @@ class ModuleOptimizer:
     ) -> None:
         self._groups = [_Group(ParamGroup.all(), _rule("ModuleOptimizer", optimizer), _clipping(grad_clipping))]
         self._states: dict[int, core.UpdateState] = {}  # by the number of the id
+        self._turns = _Turns()
 
     def with_group(
         self,
@@ -125,7 +146,12 @@ class ModuleOptimizer:
         """
         lr = _learning_rate(lr)
         check_module("step", module)
-        count = len(check_grads("step", grads))
+        check_grads("step", grads)
+        with self._turns.take():
+            return self._step(lr, module, grads)
+
+    def _step(self, lr: Any, module: Module, grads: GradientsParams) -> Module:
+        count = len(grads)
         if self.has_gradient_clipping():
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
@@ -145,17 +171,18 @@ class ModuleOptimizer:
     def to_record(self) -> OptimizerRecord:
         """A snapshot of the states, sorted by parameter id."""
         record = OptimizerRecord()
-        for id in sorted(self._states):
-            entry, prefix = self._states[id], str(id)
-            record.scalars[f"{prefix}.{_RANK}"] = Scalar.UInt(entry.rank)
-            if entry.path is not None:
-                record.paths[prefix] = entry.path
-            for name, leaf in flatten(self._state(entry), prefix):
-                if isinstance(leaf, Tensor):
-                    # A copy: the next step may change the moments in place.
-                    record.tensors.append(PackTensor.from_numpy(name, leaf.numpy().copy(), id))
-                else:
-                    record.scalars[name] = _scalar(leaf)
+        with self._turns.take():
+            for id in sorted(self._states):
+                entry, prefix = self._states[id], str(id)
+                record.scalars[f"{prefix}.{_RANK}"] = Scalar.UInt(entry.rank)
+                if entry.path is not None:
+                    record.paths[prefix] = entry.path
+                for name, leaf in flatten(self._state(entry), prefix):
+                    if isinstance(leaf, Tensor):
+                        # A copy: the next step may change the moments in place.
+                        record.tensors.append(PackTensor.from_numpy(name, leaf.numpy().copy(), id))
+                    else:
+                        record.scalars[name] = _scalar(leaf)
         return record
 
     def load_record(self, record: OptimizerRecord) -> ModuleOptimizer:
@@ -188,7 +215,9 @@ class ModuleOptimizer:
             if not prefix.isdecimal():
                 raise RecordValidationError(f"[load_record] scalar '{name}' must start with the id of a parameter")
             leaves.setdefault(int(prefix), {})[name] = scalar.value
-        self._states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
+        states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
+        with self._turns.take():
+            self._states = states
         return self
 
     def into_bytes(self) -> bytes:
@@ -223,11 +252,13 @@ class ModuleOptimizer:
         """An optimizer with the same settings and states, which goes its own way from here."""
         # Moments are updated in place only where nobody else holds their memory: a second handle keeps it as it is.
         copied = type(self).__new__(type(self))
-        copied.__dict__.update(self.__dict__)
-        copied._groups = list(self._groups)
-        copied._states = {id: entry.copy() for id, entry in self._states.items()}
-        for entry in copied._states.values():
-            copied._keep(entry, map_tensors(copied._state(entry), Tensor.clone))
+        with self._turns.take():
+            copied.__dict__.update(self.__dict__)
+            copied._turns = _Turns()
+            copied._groups = list(self._groups)
+            copied._states = {id: entry.copy() for id, entry in self._states.items()}
+            for entry in copied._states.values():
+                copied._keep(entry, map_tensors(copied._state(entry), Tensor.clone))
         return copied
 
     def __copy__(self) -> ModuleOptimizer:
@@ -243,6 +274,7 @@ class ModuleOptimizer:
 
     def __setstate__(self, state: tuple[list[_Group], bytes]) -> None:
         self._groups, data = state
+        self._turns = _Turns()
         self.from_bytes(data)
 
     def _group_of(self, id: ParamId, path: str | None) -> int:

@@ -1,7 +1,11 @@
-"""Copies of optimizers, and steps that fail: nothing has changed, and the parameter that is at fault is named."""
+"""Copies of optimizers, also by other threads; steps that fail change nothing, and name the parameter that is at fault."""
 
 import copy
+import os
 import pickle
+import signal
+import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -104,3 +108,54 @@ def test_an_interrupted_walk_changes_nothing():
                 optimizer.step(Rates(), model, grads)
             assert optimizer.into_bytes() == before
             np.testing.assert_array_equal(model.fc1.weight.val().numpy(), values)
+
+
+def test_copies_made_in_another_thread_do_not_change():
+    """A step updates moments in place, without the lock of the interpreter."""
+    layer = nn.LinearConfig(1500, 1500, bias=False).init(CPU.autodiff())
+    optimizer, copies, done = AdamConfig().init(), [], threading.Event()
+    layer(Tensor.ones([1, 1500], CPU.autodiff()))
+
+    def copy_all():
+        while not done.is_set() and len(copies) < 8:
+            other = optimizer.clone()
+            copies.append((other, other.into_bytes()))
+
+    other = threading.Thread(target=copy_all)
+    for step in range(12):
+        grads = GradientsParams()
+        grads.register(layer.weight.id, Tensor.ones([1500, 1500], CPU))
+        layer = optimizer.step(0.01, layer, grads)
+        if step == 0:
+            other.start()
+    done.set()
+    other.join()
+    assert copies and all(optimizer.into_bytes() == before for optimizer, before in copies)
+
+
+def test_a_child_forked_during_a_step_steps_too():
+    optimizer = AdamConfig().init()
+    model = train(Net(), optimizer, range(2))
+    held = threading.Event(), threading.Event()
+
+    def take():
+        with optimizer._turns.take():
+            held[0].set()
+            held[1].wait()
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    held[0].wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside threads: what this test is about
+        child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            optimizer.step(0.1, model, make_grads(model, 1))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    held[1].set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
