@@ -221,6 +221,9 @@ static int ctc_forward(const burn_buf *out, const burn_buf *in, burn_args *a, in
 }
 static int ctc_backward(const burn_buf *out, const burn_buf *in, burn_args *a, int64_t blank) {
     ctc_job j = ctc_job_of(in, blank);
+    /* once more: they may lie in an array of NumPy's, which can be written to since forward */
+    int status = loss_check(in + 1, j.batch, j.targets, j.classes, 0, j.steps, a);
+    if (status != BURN_OK) return status;
     j.out = out->p;
     j.alphas = in[4].p;
     j.g = in[5].p;

@@ -132,6 +132,8 @@ static int rnnt_backward(const burn_buf *out, const burn_buf *in, burn_args *a, 
     const int64_t grid = j.batch * j.steps * j.rows;
     const size_t bytes = (size_t)grid * 16;
     if (grid * j.classes == 0) return BURN_OK;
+    int status = loss_check(in + 1, j.batch, j.targets, j.classes, 1, j.steps, a); /* as for CTC */
+    if (status != BURN_OK) return status;
     j.out = out->p;
     j.alphas = in[4].p;
     j.sums = logits ? j.alphas + grid : NULL;

@@ -43,7 +43,7 @@ cdef object tracer = None                      # called with one line an op unde
 cdef object MISSING = object()                 # an operand that was not given; None is a value like any other
 cdef list tickets = [None] * 1024              # the last calls whose values are checked later: (ticket, op, attributes)
 cdef int64_t next_ticket = 1
-cdef object blamed = None                      # (code, position, value, size) -> exception in the words of who called the op
+cdef dict blamed = {}                          # by thread: (code, position, value, size) -> exception in the words of who calls
 cdef bint check_at_once = False                # BURN_CHECK=1: such a call waits for its own check
 cdef double GIL_NS = 20000.0                   # estimated work above which a kernel runs without the GIL
 
@@ -321,8 +321,9 @@ cdef object raise_kernel_error(Op op, int code, int64_t position, int64_t value,
 
 cdef object raise_wrong(Op op, int code, int64_t position, int64_t value, int64_t size, object attrs):
     """What a kernel found before it returned; an index in the words of who called the op, where there are any."""
-    if code == BURN_ERR_INDEX and blamed is not None:
-        raise blamed(code, position, value, size)
+    words = words_here() if code == BURN_ERR_INDEX else None
+    if words is not None:
+        raise words(code, position, value, size)
     raise_kernel_error(op, code, position, value, size, attrs)
 
 
@@ -370,7 +371,7 @@ cdef int take_ticket(Op op, burn_args *args, object attrs) except -1:
     global next_ticket
     args.ticket = next_ticket
     next_ticket += 1
-    tickets[args.ticket % 1024] = (args.ticket, op, attrs, blamed)
+    tickets[args.ticket % 1024] = (args.ticket, op, attrs, words_here())
     return 0
 
 
@@ -394,12 +395,18 @@ def ticket_error(int64_t ticket, int code, int64_t position, int64_t value, int6
     return error
 
 
+cdef inline object words_here():
+    return blamed.get(PyThread_get_thread_ident()) if blamed else None
+
+
 def set_blame(words):
-    """words(code, position, value, size) makes the error for indices that ops called from now on find wrong, at once or later;
-    returns what did so before. None: the op's own error."""
-    global blamed
-    before = blamed
-    blamed = words
+    """words(code, position, value, size) makes the error for indices that ops called from now on by this thread find wrong, at
+    once or later; returns what did so before. None: the op's own error."""
+    before = words_here()
+    if words is None:
+        blamed.pop(PyThread_get_thread_ident(), None)
+    else:
+        blamed[PyThread_get_thread_ident()] = words
     return before
 
 

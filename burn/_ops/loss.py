@@ -4,6 +4,8 @@ Forward keeps the sums over paths that lead to each place; backward makes those 
 them. The gradient is that of the function as it stands, whatever made its input.
 """
 
+from contextlib import contextmanager
+
 from burn._arguments import integer
 from burn._core import core
 from burn._ops.index import check_indices
@@ -20,37 +22,41 @@ _ctc_loss_bwd = define("ctc_loss_bwd", "loss", kinds=FLOAT, n_in=6, cuts_graph=T
 _rnnt_loss = define("rnnt_loss", "loss", kinds=FLOAT, n_in=4, n_out=2)
 _rnnt_loss_bwd = define("rnnt_loss_bwd", "loss", kinds=FLOAT, n_in=6, cuts_graph=True)
 
+# The lengths of a loss's inputs: their name, and the least they may be.
+_STEPS = {_ctc_loss: ("input_lengths", 0), _rnnt_loss: ("logit_lengths", 1)}
 _WHICH = 1 << 40  # a kernel adds this to the position once for each tensor before the one that is wrong
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank):
     """The loss of each sample; see `burn.tensor.module.ctc_loss`."""
     dims = _floats("ctc_loss", "log_probs", log_probs, "[steps, batch, classes]", 3)
-    steps, batch, classes = dims
-    blank = _blank("ctc_loss", blank, classes)
+    steps, batch, _ = dims
+    blank = _blank("ctc_loss", blank, "log_probs", dims)
     ints = _ints("ctc_loss", log_probs, batch, None, targets, ("input_lengths", input_lengths), target_lengths)
     width = 2 * ints[0]._dims[1] + 1
     out = core.empty((batch,), log_probs._dtype, log_probs._slot, log_probs._ctx)
     kept = None
     if log_probs._node_id is not None:
         kept = core.empty((batch, steps, width), DType.F64.code, log_probs._slot, 0)
-    _run(_ctc_loss, (log_probs, *ints), (out, kept), (blank,), "input_lengths", 0)
+    _run(_ctc_loss, (log_probs, *ints), (out, kept), (blank,))
     return out
 
 
 def rnnt_loss(logits, targets, logit_lengths, target_lengths, blank, from_logits):
     """The loss of each sample, of logits or of logarithms of probabilities [batch, steps, labels + 1, classes]."""
     dims = _floats("rnnt_loss", "logits", logits, "[batch, steps, labels + 1, classes]", 4)
-    batch, steps, rows, classes = dims
+    batch, steps, rows, _ = dims
     if rows == 0:
         raise ShapeError(
             f"[rnnt_loss] 'logits' must have a row for the end of the target on axis 2, got shape {list(dims)}"
         )
-    blank = _blank("rnnt_loss", blank, classes)
+    if batch and steps == 0:
+        raise ShapeError(f"[rnnt_loss] 'logits' must have at least one step on axis 1, got shape {list(dims)}")
+    blank = _blank("rnnt_loss", blank, "logits", dims)
     ints = _ints("rnnt_loss", logits, batch, rows - 1, targets, ("logit_lengths", logit_lengths), target_lengths)
     out = core.empty((batch,), logits._dtype, logits._slot, logits._ctx)
     kept = core.empty((1 + from_logits, batch, steps, rows), DType.F64.code, logits._slot, 0)
-    _run(_rnnt_loss, (logits, *ints), (out, kept), (blank, int(from_logits)), "logit_lengths", 1)
+    _run(_rnnt_loss, (logits, *ints), (out, kept), (blank, int(from_logits)))
     return out
 
 
@@ -61,8 +67,11 @@ def _floats(op, name, x, form, rank):
     return x._dims
 
 
-def _blank(op, blank, classes):
+def _blank(op, blank, name, dims):
+    classes = dims[-1]
     blank = integer(op, "blank", blank)
+    if classes == 0:
+        raise ShapeError(f"[{op}] {name!r} must have at least one class on its last axis, got shape {list(dims)}")
     if not 0 <= blank < classes:
         raise ArgumentError(f"[{op}] 'blank' must be a class, in 0..{classes - 1}, got {blank}")
     return blank
@@ -84,34 +93,42 @@ def _ints(op, x, batch, width, targets, steps, counts):
     return tuple(found)
 
 
-def _run(op, ins, outs, ints, steps_name, least):
-    """Runs and records; what the kernel finds out of range is named by its tensor and place."""
-    targets = ins[1]._dims[1]
+def _run(op, ins, outs, ints):
+    """Runs and records."""
+    with _blaming(op, ins[1]):
+        op.update(ins, tuple(t for t in outs if t is not None), ints)
+    op.record(ins[:1], outs[0], (ins[1:], outs[1], ints))
+
+
+@contextmanager
+def _blaming(op, targets):
+    """What a kernel of a loss finds out of range is named by its tensor and place."""
+    width = targets._dims[1]
 
     def wrong(_code, position, value, size):
         which, at = divmod(position, _WHICH)
         if which == 0:
             return OutOfBoundsError(
-                f"[{op.name}] 'targets' must be classes in 0..{size - 1}, got {value} at {list(divmod(at, targets))}"
+                f"[{op.name}] 'targets' must be classes in 0..{size - 1}, got {value} at {list(divmod(at, width))}"
             )
-        name, low = (steps_name, least) if which == 1 else ("target_lengths", 0)
+        name, low = _STEPS[op] if which == 1 else ("target_lengths", 0)
         return OutOfBoundsError(f"[{op.name}] {name!r} must lie in {low}..{size}, got {value} at [{at}]")
 
     before = core.set_blame(wrong)
     try:
-        op.update(ins, tuple(t for t in outs if t is not None), ints)
+        yield
     finally:
         core.set_blame(before)
-    op.record(ins[:1], outs[0], (ins[1:], outs[1], ints))
 
 
-def _rule(op):
+def _rule(op, bwd):
     def backward(node, g):
         ints, kept, numbers = node.attrs
         x = node.saved(0)
-        return (op.apply((x, *ints, kept, g), x._dims, x._dtype, numbers),)
+        with _blaming(op, ints[0]):
+            return (bwd.apply((x, *ints, kept, g), x._dims, x._dtype, numbers),)
 
     return python_rule(backward, ["0"])
 
 
-_ctc_loss.rule, _rnnt_loss.rule = _rule(_ctc_loss_bwd), _rule(_rnnt_loss_bwd)
+_ctc_loss.rule, _rnnt_loss.rule = _rule(_ctc_loss, _ctc_loss_bwd), _rule(_rnnt_loss, _rnnt_loss_bwd)

@@ -117,7 +117,7 @@ class PositionalEncoding(Module):
                 f"[PositionalEncoding] 'input' must have at most max_sequence_size = {self.max_sequence_size} positions, "
                 f"got shape {input.dims()}"
             )
-        return input + self.sinusoids.narrow(1, 0, length).cast(input.dtype)
+        return input + self.sinusoids[:, :length].cast(input.dtype)
 
     def custom_settings(self):
         return ONE_LINE

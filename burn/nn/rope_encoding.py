@@ -137,7 +137,7 @@ class RotaryEncoding(Module):
             )
         pairs = d_model // 2
         # [length, pairs, cosine and sine], once for each pair.
-        table = self.freq_complex.narrow(0, start, length).reshape([length, pairs, 4]).cast(input.dtype)
+        table = self.freq_complex[start : start + length].reshape([length, pairs, 4]).cast(input.dtype)
         cos, sin = (table.narrow(2, i, 1).reshape([*[1] * len(outer), length, pairs, 1]) for i in (0, 1))
         x = input.reshape([*outer, length, pairs, 2])
         x0, x1 = x.narrow(-1, 0, 1), x.narrow(-1, 1, 1)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import math
+import os
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from burn._arguments import finite, fits, instance, shown
 from burn._core import core
 from burn.device import Device
-from burn.errors import ArgumentTypeError, AutodiffError, RecordValidationError
+from burn.errors import ArgumentTypeError, AutodiffError, DTypeError, RecordValidationError, ShapeError
 from burn.grad_clipping import GradientClipping, GradientClippingConfig
 from burn.module import ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId, PathTracking
 from burn.optim.base import Optimizer
@@ -33,8 +35,26 @@ class _Group(NamedTuple):
     clipping: GradientClipping | None
 
 
+class _Turns:
+    """A lock: steps change moments in place, which a thread that copies them must not see half done.
+
+    A child forked meanwhile has another, since the thread that took this one is not there to give it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+
+    def take(self) -> threading.RLock:
+        if self._process != os.getpid():
+            self.__init__()
+        return self._lock
+
+
 class ModuleOptimizer:
     """Optimizer of the parameters of a module (Burn: `ModuleOptimizer`), usually made by `init()` of a config.
+
+    Threads may share one: its steps, copies and records take turns.
 
     Args:
         optimizer: the rule for every parameter; `with_group` adds others.
@@ -65,6 +85,7 @@ class ModuleOptimizer:
     ) -> None:
         self._groups = [_Group(ParamGroup.all(), _rule("ModuleOptimizer", optimizer), _clipping(grad_clipping))]
         self._states: dict[int, core.UpdateState] = {}  # by the number of the id
+        self._turns = _Turns()
 
     def with_group(
         self,
@@ -125,7 +146,12 @@ class ModuleOptimizer:
         """
         lr = _learning_rate(lr)
         check_module("step", module)
-        count = len(check_grads("step", grads))
+        check_grads("step", grads)
+        with self._turns.take():
+            return self._step(lr, module, grads)
+
+    def _step(self, lr: Any, module: Module, grads: GradientsParams) -> Module:
+        count = len(grads)
         if self.has_gradient_clipping():
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
@@ -145,17 +171,18 @@ class ModuleOptimizer:
     def to_record(self) -> OptimizerRecord:
         """A snapshot of the states, sorted by parameter id."""
         record = OptimizerRecord()
-        for id in sorted(self._states):
-            entry, prefix = self._states[id], str(id)
-            record.scalars[f"{prefix}.{_RANK}"] = Scalar.UInt(entry.rank)
-            if entry.path is not None:
-                record.paths[prefix] = entry.path
-            for name, leaf in flatten(self._state(entry), prefix):
-                if isinstance(leaf, Tensor):
-                    # A copy: the next step may change the moments in place.
-                    record.tensors.append(PackTensor.from_numpy(name, leaf.numpy().copy(), id))
-                else:
-                    record.scalars[name] = _scalar(leaf)
+        with self._turns.take():
+            for id in sorted(self._states):
+                entry, prefix = self._states[id], str(id)
+                record.scalars[f"{prefix}.{_RANK}"] = Scalar.UInt(entry.rank)
+                if entry.path is not None:
+                    record.paths[prefix] = entry.path
+                for name, leaf in flatten(self._state(entry), prefix):
+                    if isinstance(leaf, Tensor):
+                        # A copy: the next step may change the moments in place.
+                        record.tensors.append(PackTensor.from_numpy(name, leaf.numpy().copy(), id))
+                    else:
+                        record.scalars[name] = _scalar(leaf)
         return record
 
     def load_record(self, record: OptimizerRecord) -> ModuleOptimizer:
@@ -188,7 +215,9 @@ class ModuleOptimizer:
             if not prefix.isdecimal():
                 raise RecordValidationError(f"[load_record] scalar '{name}' must start with the id of a parameter")
             leaves.setdefault(int(prefix), {})[name] = scalar.value
-        self._states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
+        states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
+        with self._turns.take():
+            self._states = states
         return self
 
     def into_bytes(self) -> bytes:
@@ -222,12 +251,31 @@ class ModuleOptimizer:
     def clone(self) -> ModuleOptimizer:
         """An optimizer with the same settings and states, which goes its own way from here."""
         # Moments are updated in place only where nobody else holds their memory: a second handle keeps it as it is.
-        copied = copy.copy(self)
-        copied._groups = list(self._groups)
-        copied._states = {id: entry.copy() for id, entry in self._states.items()}
-        for entry in copied._states.values():
-            copied._keep(entry, map_tensors(copied._state(entry), Tensor.clone))
+        copied = type(self).__new__(type(self))
+        with self._turns.take():
+            copied.__dict__.update(self.__dict__)
+            copied._turns = _Turns()
+            copied._groups = list(self._groups)
+            copied._states = {id: entry.copy() for id, entry in self._states.items()}
+            for entry in copied._states.values():
+                copied._keep(entry, map_tensors(copied._state(entry), Tensor.clone))
         return copied
+
+    def __copy__(self) -> ModuleOptimizer:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict) -> ModuleOptimizer:
+        copied = self.clone()
+        copied._groups = copy.deepcopy(self._groups, memo)
+        return copied
+
+    def __getstate__(self) -> tuple[list[_Group], bytes]:
+        return self._groups, self.into_bytes()
+
+    def __setstate__(self, state: tuple[list[_Group], bytes]) -> None:
+        self._groups, data = state
+        self._turns = _Turns()
+        self.from_bytes(data)
 
     def _group_of(self, id: ParamId, path: str | None) -> int:
         """Place of the group whose rule a parameter takes: that of its state, else the last one that matches."""
@@ -290,7 +338,7 @@ class _Clipper(PathTracking, ModuleVisitor):
 class _Stepper(ModuleMapper):
     """One step: maps each float parameter that has a gradient to its new value.
 
-    The values are written by `run`; until then the optimizers with a kernel have changed nothing.
+    The values are written by `run`; until then nothing has changed, so that a step that fails leaves all states as they are.
     """
 
     def __init__(self, optimizer: ModuleOptimizer, lr: Any, module: Module, grads: GradientsParams) -> None:
@@ -299,6 +347,7 @@ class _Stepper(ModuleMapper):
         self._module = module
         self._paths: dict[ParamId, str] | None = None
         self._updates: dict[tuple, core.Updates] = {}
+        self._states: dict[int, core.UpdateState | None] = {}  # those to come of the parameters that `_one` took
         # A compiled hook: most parameters are like the one before, and need nothing of what `_one` does.
         self._compiled = core.Stepper(grads._grads, optimizer._states, self._one)
         self.map_float = self._compiled.map_float
@@ -307,6 +356,11 @@ class _Stepper(ModuleMapper):
         """Computes what the new parameters hold."""
         for updates in self._updates.values():
             updates.run()
+        for id, entry in self._states.items():
+            if entry is None:
+                self._optimizer._states.pop(id, None)
+            else:
+                self._optimizer._states[id] = entry
 
     def release(self) -> None:
         """Lets go of all tensors at once; the hook and this object hold each other."""
@@ -336,16 +390,15 @@ class _Stepper(ModuleMapper):
             if entry.tensors is None:
                 entry.time, entry.tensors = rule._begin(value.inner())
             updates = self._updates_of(rule, lr, entry, value)
-            if updates.takes(value, grad, entry):
-                optimizer._states[id.val()] = entry
-                return core.with_value(param, updates.add(value, grad, entry))
+            if not updates.takes(value, grad, entry):
+                _refuse(path, value, grad, entry.tensors)
+            self._states[id.val()] = entry
+            return core.with_value(param, updates.add(value, grad, entry))
         state = None if entry.tensors is None and entry.state is None else optimizer._state(entry)
         tensor, state = rule.step(lr, value.inner(), grad, state)
-        if state is None:
-            optimizer._states.pop(id.val(), None)
-        else:
+        if state is not None:
             optimizer._keep(entry, state)
-            optimizer._states[id.val()] = entry
+        self._states[id.val()] = None if state is None else entry
         # The parameter's autodiff association comes back; with_value makes it a leaf again where it is trained.
         return param.with_value(core.cut(tensor, value._ctx) if value._ctx else tensor)
 
@@ -377,6 +430,21 @@ class _Paths(PathTracking, ModuleVisitor):
 
     def visit_float(self, param: Param) -> None:
         self.found[param.id] = self.path()
+
+
+def _refuse(path: str | None, value: Tensor, grad: Tensor, state: tuple[Tensor, ...]) -> NoReturn:
+    """Raises, naming the parameter whose gradient or state does not fit it."""
+    for what, tensor, advice in (
+        ("gradient", grad, "register the gradient of this very parameter"),
+        *(("state", t, "begin with a new optimizer when parameters change") for t in state),
+    ):
+        if tensor._dims != value._dims or tensor.dtype is not value.dtype:
+            error = ShapeError if tensor._dims != value._dims else DTypeError
+            raise error(
+                f"[step] the {what} of '{path}' must have the parameter's shape and dtype, {value.dims()} of "
+                f"{value.dtype.name}, got {tensor.dims()} of {tensor.dtype.name}; {advice}"
+            )
+    raise AssertionError(f"[step] '{path}' fits its gradient and state")
 
 
 def last_match(groups: list, id: ParamId, path: str | None) -> int:

@@ -165,3 +165,31 @@ def test_rebinding_waits_for_kernels_of_other_threads(threads):
     stop.set()
     reader.join()
     assert not wrong
+
+
+def test_words_of_errors_stay_with_their_thread():
+    """While one thread is in a layer that names its own argument, an error of another thread is in that one's words."""
+    device, done = Device.flex(), threading.Event()
+
+    def lookups():
+        layer, ids = (
+            burn.nn.EmbeddingConfig(50, 512).init(device),
+            Tensor.from_data(np.zeros((64, 50), np.int32), device),
+        )
+        while not done.is_set():
+            layer(ids)
+
+    others = [threading.Thread(target=lookups) for _ in range(2)]
+    for thread in others:
+        thread.start()
+    rows, ids = Tensor.zeros([1000, 64], device), Tensor.from_data(np.array([*[0] * 5000, 2000], np.int32), device)
+    try:
+        for _ in range(2000):
+            with pytest.raises(
+                IndexError, match=r"^\[select\] 'indices' must lie in 0..999 for axis 0 of size 1000, got 2000"
+            ):
+                rows.select(0, ids)
+    finally:
+        done.set()
+        for thread in others:
+            thread.join()

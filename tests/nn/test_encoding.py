@@ -146,3 +146,10 @@ def test_rotary_encoding_refuses():
     for theta in (0.0, -1.0, float("nan")):
         with pytest.raises(ArgumentError, match="'theta' must be finite and positive"):
             RotaryEncodingConfig(5, 4, theta=theta).init(CPU)
+
+
+def test_sequences_of_no_positions():
+    for layer in (PositionalEncodingConfig(4).init(AD), RotaryEncodingConfig(8, 4).init(AD)):
+        x = Tensor.zeros([2, 0, 4], AD).require_grad()
+        out = layer(x)
+        assert out.dims() == [2, 0, 4] and x.grad(out.sum().backward()).dims() == [2, 0, 4]

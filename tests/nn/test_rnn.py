@@ -343,3 +343,10 @@ def test_as_pytorch():
         ours = filled(config(4, 5, True).init(CPU), parts)(tensor(x))
         ours = ours[0] if isinstance(ours, tuple) else ours
         np.testing.assert_allclose(values(ours), theirs(torch.tensor(x))[0].detach().numpy(), atol=2e-6)
+
+
+@pytest.mark.parametrize("activation", [ActivationConfig.Tanh, ActivationConfig.Relu])
+def test_no_steps_have_gradients(activation):
+    layer = nn.LstmConfig(2, 3, True, hidden_activation=activation).init(AD)
+    grads = layer.forward(Tensor.zeros([2, 0, 2], AD))[0].sum().backward()
+    assert (values(layer.input_gate.input_transform.weight.val().grad(grads)) == 0).all()

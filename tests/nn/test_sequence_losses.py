@@ -7,7 +7,7 @@ import pytest
 
 from burn import Device, Tensor
 from burn.config import config_to_json
-from burn.errors import ArgumentError, ArgumentTypeError, OutOfBoundsError
+from burn.errors import ArgumentError, ArgumentTypeError, OutOfBoundsError, ShapeError
 from burn.nn.loss import CTCLoss, CTCLossConfig, Reduction, RNNTLoss, RNNTLossConfig
 from burn.tensor.activation import log_softmax
 
@@ -152,3 +152,36 @@ def test_what_they_refuse():
         RNNTLoss()(Tensor.zeros([1, 2, 2, 3], CPU), [[1]], ints(2), ints(1))
     with pytest.raises(OutOfBoundsError, match=r"'logit_lengths' must lie in 1..2, got 0"):
         RNNTLoss()(Tensor.zeros([1, 2, 2, 3], CPU), ints([1]), ints(0), ints(1))
+
+
+@pytest.mark.parametrize("device", [CPU, Device.ndarray()])
+@pytest.mark.parametrize(
+    ("which", "value", "message"),
+    [
+        (0, 10**9, r"'targets' must be classes in 0..3, got 1000000000 at \[0, 0\]"),
+        (1, 10**7, r"'{steps}' must lie in {least}..5, got 10000000 at \[0\]"),
+        (2, -3, r"'target_lengths' must lie in 0..2, got -3 at \[0\]"),
+    ],
+)
+def test_arrays_written_to_between_forward_and_backward(device, which, value, message):
+    """Tensors made by from_numpy share memory: what was in range in the forward pass is checked again."""
+    for layer, shape, steps, least in (
+        (CTCLoss(), (5, 2, 4), "input_lengths", 0),
+        (RNNTLoss(), (2, 5, 3, 4), "logit_lengths", 1),
+    ):
+        arrays = [np.array(a, np.int64) for a in ([[1, 2], [3, 1]], [5, 4], [2, 1])]
+        x = Tensor.from_data(waves(shape, range(len(shape))), device.autodiff()).require_grad()
+        loss = layer.forward(log_softmax(x, len(shape) - 1), *(Tensor.from_numpy(a, device) for a in arrays))
+        arrays[which].flat[0] = value
+        with pytest.raises(OutOfBoundsError, match=message.format(steps=steps, least=least)):
+            loss.sum().backward()
+
+
+def test_no_classes_and_no_steps():
+    ones = ints(1, 1)
+    with pytest.raises(
+        ShapeError, match=r"'log_probs' must have at least one class on its last axis, got shape \[4, 2, 0\]"
+    ):
+        CTCLoss().forward(Tensor.zeros([4, 2, 0], CPU), ints([1], [1]), ones, ones)
+    with pytest.raises(ShapeError, match=r"'logits' must have at least one step on axis 1, got shape \[2, 0, 2, 3\]"):
+        RNNTLoss().forward(Tensor.zeros([2, 0, 2, 3], CPU), ints([1], [1]), ones, ones)

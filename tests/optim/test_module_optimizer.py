@@ -192,7 +192,7 @@ def test_state_and_parameter_follow_the_device_of_the_gradient():
     moved = optimizer.step(0.01, model, grads.to_device(Device.ndarray(), model))
     assert moved.fc1.weight.val().device == Device.ndarray() and moved.fc1.weight.val().is_require_grad()
     for a, b in zip(values(moved), values(expected)):
-        np.testing.assert_allclose(a, b, rtol=1e-6)
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
 
 
 def test_gradients_of_another_module_are_refused():

@@ -85,8 +85,10 @@ def walk(input: Tensor, reverse: bool, states: tuple, step: Callable) -> tuple[T
         states = step(input.narrow(0, t, 1).squeeze_dim(0), *states)
         found[t] = states[0]
     if not found:
-        shape = [0, *states[0].dims()]
-        return Tensor.zeros(shape, input.device, dtype=input.dtype), states
+        # None of one step: the output hangs together with what it would be made of, and a backward pass finds its way.
+        batch, d_input = input._dims[1:]
+        none = step(Tensor.zeros([batch, d_input], input.device, dtype=input.dtype), *states)[0]
+        return none.unsqueeze_dim(0)[:0], states
     return Tensor.stack(found, 0), states
 
 
