@@ -4,8 +4,8 @@
 
 One module made of parts, so that the fast path stays inside C:
 storage.pxi (memory), tensor.pxi (TensorBase), op.pxi (Op records and dispatch), fast.pxi (operators), axis.pxi (ops
-along an axis), views.pxi, copies.pxi (ops that move elements), rule.pxi (gradient programs), tape.pxi (nodes, backward),
-checkpoint.pxi (values computed again), interop.pxi (buffer protocol, DLPack).
+along an axis), views.pxi, copies.pxi (ops that move elements), fresh.pxi (ops that make tensors of no other), rule.pxi
+(gradient programs), tape.pxi (nodes, backward), checkpoint.pxi (values computed again), interop.pxi (buffer protocol, DLPack).
 """
 cimport cython
 from cpython.object cimport PyObject
@@ -17,7 +17,6 @@ from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.dict cimport PyDict_GetItem
 from cpython.mem cimport PyMem_Malloc, PyMem_Calloc, PyMem_Realloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport getenv
 from libc.string cimport memcpy, strcmp
 from libc.math cimport INFINITY, isfinite
 from abi cimport *
@@ -69,7 +68,45 @@ cdef extern from *:
         ((PyTypeObject *)type)->tp_richcompare = ((PyTypeObject *)base)->tp_richcompare;
         ((PyTypeObject *)type)->tp_hash = ((PyTypeObject *)base)->tp_hash;
     }
+    /* Objects of one Python class without attributes of its own, made of a list of freed ones: making and freeing them as Python
+       does costs as much as a small operation. Such an object leads to no Python object, so the collector need not see it.
+       Subclasses have functions of their own for memory, and come here for their base's part alone. */
+    #define BURN_KEPT 512
+    static struct { PyTypeObject *type, *base; freefunc release; int n; void *object[BURN_KEPT]; } burn_kept;
+    static PyObject *burn_kept_new(PyTypeObject *type, Py_ssize_t n) {
+        PyObject *o;
+        if (type != burn_kept.type) return PyType_GenericAlloc(type, n);
+        if (burn_kept.n) {
+            o = (PyObject *)burn_kept.object[--burn_kept.n];
+            memset(o, 0, (size_t)type->tp_basicsize);
+            return PyObject_Init(o, type);
+        }
+        o = PyType_GenericAlloc(type, n);
+        if (o && PyObject_IS_GC(o)) PyObject_GC_UnTrack(o);
+        return o;
+    }
+    static void burn_kept_free(void *o) {
+        if (Py_TYPE((PyObject *)o) == burn_kept.type && burn_kept.n < BURN_KEPT) burn_kept.object[burn_kept.n++] = o;
+        else burn_kept.release(o);
+    }
+    static void burn_kept_dealloc(PyObject *o) {
+        PyTypeObject *type = Py_TYPE(o);
+        if (type->tp_finalize && PyObject_CallFinalizerFromDealloc(o) < 0) return;
+        burn_kept.base->tp_dealloc(o);
+        Py_DECREF(type);
+    }
+    static void burn_keep_freed(PyObject *base, PyObject *made) {
+        PyTypeObject *type = (PyTypeObject *)made;
+        if (burn_kept.type || type->tp_basicsize != ((PyTypeObject *)base)->tp_basicsize) return;
+        burn_kept.type = type;
+        burn_kept.base = (PyTypeObject *)base;
+        burn_kept.release = type->tp_free;
+        type->tp_alloc = burn_kept_new;
+        type->tp_free = burn_kept_free;
+        type->tp_dealloc = burn_kept_dealloc;
+    }
     """
+    void burn_keep_freed(object base, object type)
     void burn_inherit_operators(object base, object type)
     object BURN_NEW(object base, object type, object args)
     Py_ssize_t BURN_REFCNT(void *o)   # a pointer: an object argument would be counted once more
@@ -104,6 +141,7 @@ include "op.pxi"
 include "fast.pxi"
 include "axis.pxi"
 include "views.pxi"
+include "fresh.pxi"
 include "copies.pxi"
 include "rule.pxi"
 include "tape.pxi"

@@ -118,14 +118,17 @@ static inline double d_silu_slope(double x) {
     X(trunc, vf_trunc(x), trunc(x), .2f) \
     X(sigmoid, m_sigmoid(x), d_sigmoid(x), .5f) \
     X(log_sigmoid, m_log_sigmoid(x), d_log_sigmoid(x), .9f) \
-    X(relu, vf_sel(vf_le(x, bc(0.f)), bc(0.f), x), x <= 0 ? 0.0 : x, .2f) \
     X(gelu, m_gelu(x), d_gelu(x), .6f) \
     X(gelu_approximate, m_gelu_approximate(x), d_gelu_approximate(x), .8f) \
     X(silu, m_silu(x), d_silu(x), .6f) \
-    X(neg, -x, -x, .2f) \
-    X(abs, vf_abs(x), fabs(x), .2f) \
-    X(sign, m_sign(x), d_sign(x), .2f) \
     X(square, x * x, x * x, .2f)
+
+/* those that need no arithmetic: of the bits x of halves, too, and their magnitude m; bits of infinity and of 1 are inf and one */
+#define FLOAT_BITS(X) \
+    X(relu, vf_sel(vf_le(x, bc(0.f)), bc(0.f), x), x <= 0 ? 0.0 : x, x & ((vhi)(x > 0) | (vhi)(m > inf)), .2f) \
+    X(neg, -x, -x, x ^ (int16_t)-0x8000, .2f) \
+    X(abs, vf_abs(x), fabs(x), m, .2f) \
+    X(sign, m_sign(x), d_sign(x), ((x ^ m) | one) & (vhi)(m > 0) & (vhi)(m <= inf), .2f)
 
 #define FLOAT_ARITHMETIC(X) \
     X(add, x + y, x + y, .2f) \
@@ -179,6 +182,11 @@ static inline double d_silu_slope(double x) {
     F32_UNARY(l_##name##_f32, C, V) \
     UNARY(l_##name##_f64, double, double, D) \
     FLOAT_KERNELS(name, C, 1)
+#define MAKE_FLOAT_BITS(name, V, D, H, C) \
+    HALF_BITS(l_##name##_half, H) \
+    F32_UNARY_ALONE(l_##name##_f32, l_##name##_half, C, V) \
+    UNARY(l_##name##_f64, double, double, D) \
+    FLOAT_KERNELS(name, C, 1)
 #define MAKE_FLOAT_ARITHMETIC(name, V, D, C) \
     F32_HOT(l_##name##_f32, V) \
     BINARY(l_##name##_f64, double, double, D) \
@@ -204,6 +212,7 @@ static inline double d_silu_slope(double x) {
     KERNEL(name##_f16, .fn = l_##name##_f16, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(2)) \
     KERNEL(name##_bf16, .fn = l_##name##_bf16, .cost = C, .out_size = 1, .stream = STREAM_BLOCKS, ARGS1(2))
 FLOAT_UNARY(MAKE_FLOAT_UNARY)
+FLOAT_BITS(MAKE_FLOAT_BITS)
 /* ---- those that take several vectors at once where instructions wait for each other */
 #define FLOAT_MANY(X) X(exp, , , .45f) X(log, , , .45f) X(erf, , , .6f)
 #if BURN_LEVEL == 4

@@ -36,6 +36,23 @@ VINL void elt_load2(const void *p, int64_t i, int half, vf *v) {
     if (half == DT_BF16) vf_load2_bf16(h, v);
     else vf_load2_f16(h, v);
 }
+/* the same as vf_load2, for loops of one operand: there a shuffle on AVX2 finds a freer port than a shift does */
+VINL void half_pair_f16(const uint16_t *p, vf *v) { vf_load2_f16(p, v); }
+VINL void half_pair_bf16(const uint16_t *p, vf *v) {
+#if BURN_LEVEL == 3
+    const __m128i up = _mm_setr_epi8(-1, -1, 0, 1, -1, -1, 4, 5, -1, -1, 8, 9, -1, -1, 12, 13);
+    vu w = *(const vu_half *)p;
+    v[0] = (vf)_mm256_shuffle_epi8((__m256i)w, _mm256_broadcastsi128_si256(up));
+    v[1] = (vf)(w & 0xffff0000u);
+#else
+    vf_load2_bf16(p, v);
+#endif
+}
+VINL void elt_load_pair(const void *p, int64_t i, int half, vf *v) {
+    const uint16_t *h = (const uint16_t *)p + i;
+    if (half == DT_BF16) half_pair_bf16(h, v);
+    else half_pair_f16(h, v);
+}
 VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
     uint16_t *h = (uint16_t *)p + i;
     if (half == DT_BF16) vf_put2_bf16(h, v, stream);
@@ -49,7 +66,7 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
 #define F32_OUT(i, m, EXPR) { vf r = EXPR; elt_store(out, i, m, half, stream, r); }
 #define F32_IN(k, i, m) (b##k ? elt_load(b##k, i, m, half) : c##k)
 #define F32_IN2(k, i) { if (b##k) elt_load2(b##k, i, half, v##k); }
-/* PAIR is run on two vectors of halves, with PUT(EXPR of x, y, z) */
+/* PAIR is run on two vectors of halves, and makes the vectors r[j] of x, y, z */
 #define F32_EACH(COST, LOADS, PAIR, ...) \
     void *const out = s->out; \
     const int stream = s->stream; \
@@ -70,7 +87,7 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
 #define F32_UNARY(name, COST, EXPR) F32_UNARY_WITH(name, COST, , EXPR)
 #define F32_UNARY_LOOP(COST, EXPR) \
     const char *const a = s->in[0]; \
-    F32_EACH(COST, vf v0[2]; elt_load2(a, i, half, v0);, vf x = v0[j]; r[j] = EXPR;, \
+    F32_EACH(COST, vf v0[2]; elt_load_pair(a, i, half, v0);, vf x = v0[j]; r[j] = EXPR;, \
         if (VW == 16) v_prefetch(a + 4 * i + 2048); \
         vf x = elt_load(a, i, m, half); \
         F32_OUT(i, m, EXPR))
@@ -79,6 +96,39 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
         const int half = s->half; \
         SETUP \
         F32_UNARY_LOOP(COST, EXPR) \
+        return BURN_OK; \
+    }
+/* f32 alone, where HALF is the loop of halves */
+#define F32_UNARY_ALONE(name, HALF, COST, EXPR) \
+    static int name(const elt_span *s) { \
+        const int half = 0; \
+        if (s->half) return HALF(s); \
+        F32_UNARY_LOOP(COST, EXPR) \
+        return BURN_OK; \
+    }
+/* halves by their bits: x, its magnitude m, the bits of infinity and of 1 */
+#define HALF_BITS(name, EXPR) \
+    static int name(const elt_span *s) { \
+        const int16_t inf = s->half == DT_BF16 ? 0x7f80 : 0x7c00, one = s->half == DT_BF16 ? 0x3f80 : 0x3c00; \
+        const uint16_t *a = s->in[0]; \
+        uint16_t *o = s->out, tail[2 * VW] = {0}; \
+        int64_t i = 0; \
+        (void)inf; \
+        (void)one; \
+        for (; i + 2 * VW <= s->n; i += 2 * VW) { \
+            vhi x = *(const vhi_half *)(a + i), m = x & 0x7fff, r = EXPR; \
+            (void)m; \
+            if (s->stream) vf_stream((float *)(o + i), (vf)r); \
+            else *(vhi_half *)(o + i) = r; \
+        } \
+        if (s->stream) v_fence(); \
+        if (i < s->n) { \
+            memcpy(tail, a + i, (size_t)(s->n - i) * 2); \
+            vhi x = *(const vhi_half *)tail, m = x & 0x7fff; \
+            (void)m; \
+            *(vhi_half *)tail = EXPR; \
+            memcpy(o + i, tail, (size_t)(s->n - i) * 2); \
+        } \
         return BURN_OK; \
     }
 /* FN works in place on several vectors at once: on MANY, or on one with a tail of it */
@@ -141,7 +191,7 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
     else if (sa) { vf c = bc(*b); F32_RUN(vf_load(a + i), c, STORE, EXPR) } \
     else { vf c = bc(*a); F32_RUN(c, vf_load(b + i), STORE, EXPR) }
 #define HALF_RUN(T, LX, LY, EXPR) \
-    for (; i + 2 * VW <= n; i += 2 * VW) { \
+    _Pragma("GCC unroll 2") for (; i + 2 * VW <= n; i += 2 * VW) { \
         vf r[2]; \
         LX \
         LY \
@@ -150,8 +200,8 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
     }
 #define HALF_KINDS(T, EXPR) { \
     if (s->step[0] && s->step[1]) HALF_RUN(T, vf_load2_##T(a + i, v0);, vf_load2_##T(b + i, v1);, EXPR) \
-    else if (s->step[0]) HALF_RUN(T, vf_load2_##T(a + i, v0);, , EXPR) \
-    else HALF_RUN(T, , vf_load2_##T(b + i, v1);, EXPR) }
+    else if (s->step[0]) HALF_RUN(T, half_pair_##T(a + i, v0);, , EXPR) \
+    else HALF_RUN(T, , half_pair_##T(b + i, v1);, EXPR) }
 #define F32_HOT(name, EXPR) \
     static int name##_half(const elt_span *s) { \
         const uint16_t *const a = s->in[0], *const b = s->in[1]; \

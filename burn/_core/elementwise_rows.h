@@ -14,6 +14,7 @@
     ROW(#name, DT_F16, name##_f16, cost + .4f) \
     ROW(#name, DT_BF16, name##_bf16, cost + .4f)
 #define ROWS_FLOAT_OP(name, V, D, cost) ROWS_FLOAT(name, cost)
+#define ROWS_FLOAT_BITS(name, V, D, H, cost) ROWS_FLOAT(name, cost)
 #define ROWS_FLOAT_TEST(name, E, H, cost) ROWS_FLOAT(name, cost)
 #define ROWS_INT_OP(name, N, cost, S, DT) ROW(#name, DT, name##_##S, cost)
 #define ROWS_INT(S, T, DT, W, U, SIGNED) INT_BY_WIDTH(ROWS_INT_OP, S, DT) INT_BY_TYPE(ROWS_INT_OP, S, DT)
@@ -29,6 +30,7 @@
 
 static const burn_row elt_rows[] = {
     FLOAT_UNARY(ROWS_FLOAT_OP)
+    FLOAT_BITS(ROWS_FLOAT_BITS)
     FLOAT_MANY(ROWS_FLOAT_OP)
     FLOAT_ARITHMETIC(ROWS_FLOAT_OP)
     FLOAT_HOT(ROWS_FLOAT_OP)

@@ -20,7 +20,8 @@
 #include "scalar.h"
 #include "vmath.h"
 
-#define WORDS 1024      /* made at once, in L1 */
+#define WORDS 1024      /* made at once, in L1: */
+#define GROUP 64        /* so many, or a multiple */
 #define RANDOM_TASK 16  /* blocks of WORDS a task */
 
 typedef uint64_t vul __attribute__((vector_size(8 * VD), may_alias));
@@ -47,12 +48,12 @@ VINL vul mul_low(vul a, vul b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
 #define LANE_COUNTERS {0, 1}
 #endif
 
-/* WORDS words from this counter on. A lane carries one counter's state, 32 bits in each 64: what is above them is left
-   there, as nothing looks at it. Lanes are numbered so that the words leave in order without crossing halves of the
-   register. */
-static void philox_words(uint64_t seed, uint64_t counter, uint32_t *words) {
+/* n words from this counter on, a multiple of GROUP. A lane carries one counter's state, 32 bits in each 64: what is above
+   them is left there, as nothing looks at it. Lanes are numbered so that the words leave in order without crossing halves of
+   the register. */
+static void philox_words(uint64_t seed, uint64_t counter, uint32_t *words, int n) {
     const vul lanes = LANE_COUNTERS, m0 = (vul){0} + 0xd2511f53u, m1 = (vul){0} + 0xcd9e8d57u;
-    for (int64_t i = 0; i < WORDS; i += 4 * VD) {
+    for (int64_t i = 0; i < n; i += 4 * VD) {
         vul x0 = lanes + (counter + (uint64_t)(i / 4)), x1 = x0 >> 32, x2 = {0}, x3 = x2;
         uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
 #pragma GCC unroll 10
@@ -71,7 +72,7 @@ static void philox_words(uint64_t seed, uint64_t counter, uint32_t *words) {
     }
 }
 
-/* ---- from words to numbers, WORDS at a time into an L1 block */
+/* ---- from words to numbers, into an L1 block; n is a number of words, a multiple of GROUP */
 VINL vf unit_float(vu w) { return vi_to_vf((vi)(w >> 8)) * bc(0x1p-24f); }
 VINL double unit_double(const uint32_t *w) { return (double)(((uint64_t)w[1] << 32 | w[0]) >> 11) * 0x1p-53; }
 VINL vf affine(vf x, float scale, float shift) {
@@ -85,8 +86,8 @@ VINL double affine_double(double x, double scale, double shift) {
     return x + shift;
 }
 
-static void uniform_floats(const uint32_t *w, float *y, float low, float range, float top) {
-    for (int i = 0; i < WORDS; i += VW)
+static void uniform_floats(const uint32_t *w, float *y, float low, float range, float top, int n) {
+    for (int i = 0; i < n; i += VW)
         *(vf *)(y + i) = vf_min(affine(unit_float(*(const vu *)(w + i)), range, low), bc(top));
 }
 
@@ -106,9 +107,9 @@ VINL void turn_cos_sin(vi k, vf *cosine, vf *sine) {
     *sine = (vf)(((odd & (vi)c) | (~odd & (vi)s)) ^ (vi)((vu)(q & 2) << 30));
 }
 
-static void normal_floats(const uint32_t *w, float *y, float mean, float std) {
+static void normal_floats(const uint32_t *w, float *y, float mean, float std, int n) {
     const vul low = (vul){0} + 0xffffffffu;
-    for (int i = 0; i < WORDS; i += 2 * VW) {
+    for (int i = 0; i < n; i += 2 * VW) {
         vul a = *(const vul *)(w + i), b = *(const vul *)(w + i + VW);
         vu first = (vu)((a & low) | b << 32), second = (vu)(a >> 32 | (b & ~low)); /* of each pair; a and b alternate */
         vf u = vi_to_vf((vi)(first >> 8) + 1) * bc(0x1p-24f), c, s;
@@ -120,14 +121,14 @@ static void normal_floats(const uint32_t *w, float *y, float mean, float std) {
     }
 }
 
-static void uniform_doubles(const uint32_t *w, double *y, double low, double range, double top) {
-    for (int i = 0; i < WORDS / 2; i++) {
+static void uniform_doubles(const uint32_t *w, double *y, double low, double range, double top, int n) {
+    for (int i = 0; i < n / 2; i++) {
         double v = affine_double(unit_double(w + 2 * i), range, low);
         y[i] = v < top ? v : top;
     }
 }
-static void normal_doubles(const uint32_t *w, double *y, double mean, double std) {
-    for (int i = 0; i < WORDS / 2; i += 2) {
+static void normal_doubles(const uint32_t *w, double *y, double mean, double std, int n) {
+    for (int i = 0; i < n / 2; i += 2) {
         double r = sqrt(-2 * log(unit_double(w + 2 * i) + 0x1p-53)),
                t = 6.283185307179586477 * unit_double(w + 2 * i + 2);
         y[i] = affine_double(r * cos(t), std, mean);
@@ -156,8 +157,8 @@ VINL void store_int(char *out, int size, int64_t i, uint64_t v) {
     default: ((uint64_t *)out)[i] = v;
     }
 }
-VINL void store_ints(const random_job *j, const uint32_t *w, char *out, const int size) {
-    int n = j->pairs ? WORDS / 2 : WORDS;
+VINL void store_ints(const random_job *j, const uint32_t *w, char *out, const int size, int n) {
+    n = j->pairs ? n / 2 : n;
     if (j->op == RANDOM_BERNOULLI) {
         for (int i = 0; i < n; i++) store_int(out, size, i, w[i] < j->threshold);
     } else if (!j->pairs) {
@@ -171,30 +172,30 @@ VINL void store_ints(const random_job *j, const uint32_t *w, char *out, const in
 }
 
 /* one block of numbers into `out`, which has room for all of it */
-static void random_block(const random_job *j, const uint32_t *w, char *out) {
+static void random_block(const random_job *j, const uint32_t *w, char *out, int n) {
     float wide[WORDS] __attribute__((aligned(64)));
     int half = j->dtype == DT_F16 || j->dtype == DT_BF16;
     float *y = half ? wide : (float *)out;
     switch (j->dtype) {
     case DT_F64:
-        if (j->op == RANDOM_UNIFORM) uniform_doubles(w, (double *)out, j->first, j->second, j->top);
-        else if (j->op == RANDOM_NORMAL) normal_doubles(w, (double *)out, j->first, j->second);
-        else for (int i = 0; i < WORDS; i++) ((double *)out)[i] = w[i] < j->threshold;
+        if (j->op == RANDOM_UNIFORM) uniform_doubles(w, (double *)out, j->first, j->second, j->top, n);
+        else if (j->op == RANDOM_NORMAL) normal_doubles(w, (double *)out, j->first, j->second, n);
+        else for (int i = 0; i < n; i++) ((double *)out)[i] = w[i] < j->threshold;
         return;
     case DT_F32: case DT_FLEX32: case DT_F16: case DT_BF16:
-        if (j->op == RANDOM_UNIFORM) uniform_floats(w, y, (float)j->first, (float)j->second, (float)j->top);
-        else if (j->op == RANDOM_NORMAL) normal_floats(w, y, (float)j->first, (float)j->second);
-        else for (int i = 0; i < WORDS; i++) y[i] = w[i] < j->threshold;
-        if (j->dtype == DT_F16) for (int i = 0; i < WORDS; i += VW) vf_store_f16((uint16_t *)out + i, vf_loada(y + i));
+        if (j->op == RANDOM_UNIFORM) uniform_floats(w, y, (float)j->first, (float)j->second, (float)j->top, n);
+        else if (j->op == RANDOM_NORMAL) normal_floats(w, y, (float)j->first, (float)j->second, n);
+        else for (int i = 0; i < n; i++) y[i] = w[i] < j->threshold;
+        if (j->dtype == DT_F16) for (int i = 0; i < n; i += VW) vf_store_f16((uint16_t *)out + i, vf_loada(y + i));
         if (j->dtype == DT_BF16)
-            for (int i = 0; i < WORDS; i += VW) vf_store_bf16((uint16_t *)out + i, vf_loada(y + i));
+            for (int i = 0; i < n; i += VW) vf_store_bf16((uint16_t *)out + i, vf_loada(y + i));
         return;
     }
     switch (j->size) {
-    case 1: store_ints(j, w, out, 1); break;
-    case 2: store_ints(j, w, out, 2); break;
-    case 4: store_ints(j, w, out, 4); break;
-    default: store_ints(j, w, out, 8);
+    case 1: store_ints(j, w, out, 1, n); break;
+    case 2: store_ints(j, w, out, 2, n); break;
+    case 4: store_ints(j, w, out, 4, n); break;
+    default: store_ints(j, w, out, 8, n);
     }
 }
 
@@ -207,12 +208,13 @@ static void random_task(void *ctx, int64_t task) {
     for (int64_t at = first; at < end; at += per) {
         int64_t bytes = i64_min(per, end - at) * j->size;
         char *out = j->out + at * j->size;
-        philox_words(j->seed, j->offset + (uint64_t)(at / per) * (WORDS / 4), words);
+        int n = (int)(ceil_div(i64_min(per, end - at) * (WORDS / per), GROUP) * GROUP);
+        philox_words(j->seed, j->offset + (uint64_t)(at / per) * (WORDS / 4), words, n);
         if (!j->stream && bytes == per * j->size && ((uintptr_t)out & 63) == 0) {
-            random_block(j, words, out);
+            random_block(j, words, out, n);
             continue;
         }
-        random_block(j, words, block);
+        random_block(j, words, block, n);
         if (j->stream && bytes == per * j->size) {
             for (int64_t i = 0; i < bytes; i += 4 * VW)
                 vf_stream((float *)(out + i), vf_loada((const float *)(block + i)));

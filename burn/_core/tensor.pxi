@@ -328,6 +328,7 @@ def set_types(tensor, type shape, dtype):
     tensor_type = <type>tensor
     shape_type = shape
     burn_inherit_operators(TensorBase, tensor)
+    burn_keep_freed(TensorBase, tensor)
 
 
 def empty(shape, int dtype, int dev, int ctx):

@@ -3,7 +3,6 @@
 import os
 import re
 import secrets
-import threading
 
 from burn._core import core
 from burn.backend.cuda import FIRST_SLOT as FIRST_GPU
@@ -17,28 +16,21 @@ __all__ = ["Device", "GradientCheckpointingStrategy"]
 PLAIN, AUTODIFF, BALANCED = 0, 1, 2
 
 
-class _Generator:
-    """The random numbers of a backend: a seed, and how many blocks of its stream were drawn."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.seed, self.offset = secrets.randbits(63), 0
-
-
 class _Entry:
     """One row of the device table: a piece of hardware, its slot in the core, its backend's name and defaults."""
 
     def __init__(self, name, slot, text, int_dtype, generator):
         self.name, self.slot, self.text, self.generator = name, slot, text, generator
+        core.set_generator(slot, generator)
         self.box = SettingsBox(slot, DeviceSettings(DType.F32, int_dtype, DType.Bool))
 
 
 _HOST = {
-    "flex": _Entry("flex", 0, "Flex(Cpu)", DType.I32, _Generator()),
-    "ndarray": _Entry("ndarray", 1, "NdArray(Cpu)", DType.I64, _Generator()),
+    "flex": _Entry("flex", 0, "Flex(Cpu)", DType.I32, core.Generator(secrets.randbits(63))),
+    "ndarray": _Entry("ndarray", 1, "NdArray(Cpu)", DType.I64, core.Generator(secrets.randbits(63))),
 }
 _BY_SLOT = {entry.slot: entry for entry in _HOST.values()}
-_CUDA_GENERATOR = _Generator()
+_CUDA_GENERATOR = core.Generator(secrets.randbits(63))
 for _entry in _HOST.values():
     core.register_device(_entry.slot, _entry.slot)
 
@@ -341,17 +333,11 @@ class Device(core.DeviceBase):
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 64:
             raise ArgumentError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
         generator = self._entry.generator
-        with generator.lock:
-            generator.seed, generator.offset = seed, 0
+        generator.seed, generator.offset = seed, 0
 
     def _next_random(self, count):
         """(seed, offset) of the next count 32-bit random words."""
-        generator = self._entry.generator
-        with generator.lock:
-            at = generator.offset
-            generator.offset += (count + 3) // 4
-            seed = generator.seed
-        return (seed - (1 << 64) if seed >= 1 << 63 else seed), at
+        return self._entry.generator.next(count)
 
     def _random_u64(self):
         """A whole number drawn from the device's generator, for generators in Python (shuffling)."""

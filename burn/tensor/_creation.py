@@ -6,8 +6,6 @@ from burn._arguments import shown
 from burn._core import core
 from burn._ops import movement, random
 from burn._ops.registry import int_range, number
-from burn.device import Device
-from burn.device.device import settings_in_use
 from burn.errors import ArgumentError, ArgumentTypeError, DTypeError, NumberOverflowError, ShapeError
 from burn.tensor._calls import compiled
 from burn.tensor._options import are_options, options, shape_of
@@ -17,14 +15,23 @@ from burn.tensor.distribution import Distribution
 from burn.tensor.dtype import Bool, DType, Float, Int
 from burn.tensor.shape import as_shape, int_of
 
+_FORMS = {  # of a distribution's class: the op and its numbers by name; of None what there is without one
+    None: (random._uniform, ()),
+    type(Distribution.Default): (random._uniform, ()),
+    Distribution.Uniform: (random._uniform, ("low", "high")),
+    Distribution.Normal: (random._normal, ("mean", "std")),
+    Distribution.Bernoulli: (random._bernoulli, ("p",)),
+}
+
 
 class CreationMethods:
     """Methods of Tensor that make new tensors."""
 
     __slots__ = ()
 
-    @classmethod
-    def from_data(cls, data, device=None, dtype=None):
+    @staticmethod
+    @compiled(core.listed, -1)
+    def from_data(data, device=None, dtype=None):
         """A tensor with a copy of nested lists, a NumPy array or TensorData. Mirrors `Tensor::from_data`.
 
         Args:
@@ -41,29 +48,13 @@ class CreationMethods:
         >>> Tensor.from_data([[1.0, 2.0], [3.0, 4.0]], burn.Device.flex()).shape
         [2, 2]
         """
-        return cls._from(data, device, dtype, None, "from_data")
+        return _of_values(data, device, dtype, None, "from_data")
 
     from_ = from_data
 
-    @classmethod
-    def _from(cls, data, device, dtype, kind, op):
-        """`from_data`, for a kind alone where one is given."""
-        if isinstance(data, TensorData):
-            array, own = data._exactly(None, op), data.dtype
-        else:
-            array = array_of(data, True, op)
-            own = DType.of(array.dtype)
-        device, dtype = options(device, dtype, kind, op, own.kind)
-        array = np.ascontiguousarray(checked_convert(array, dtype, op, exact=True))
-        shape = array.shape or (1,)
-        if array.ndim == 0:
-            array = array.reshape(1)
-        return core.from_buffer(
-            array.view(np.uint8) if array.size else b"", shape, dtype.code, device._slot, device._ctx
-        )
-
-    @classmethod
-    def from_floats(cls, values, device=None):
+    @staticmethod
+    @compiled(core.listed, 0)
+    def from_floats(values, device=None):
         """A Float tensor; values are rounded to f32 first, as in Burn. Mirrors `Tensor::from_floats`.
 
         Args:
@@ -77,10 +68,11 @@ class CreationMethods:
         [1.0, 2.0]
         """
         array = checked_convert(array_of(values, True, "from_floats", "values"), DType.F32, "from_floats", "values")
-        return cls._from(array, device, None, Float, "from_floats")
+        return _of_values(array, device, None, Float, "from_floats")
 
-    @classmethod
-    def from_ints(cls, values, device=None):
+    @staticmethod
+    @compiled(core.listed, 1)
+    def from_ints(values, device=None):
         """An Int tensor; values must fit i32, as in Burn. Mirrors `Tensor::from_ints`.
 
         Args:
@@ -98,10 +90,10 @@ class CreationMethods:
         """
         array = array_of(values, True, "from_ints", "values")
         array = checked_convert(array, DType.I32, "from_ints", "values", True)
-        return cls._from(array, device, None, Int, "from_ints")
+        return _of_values(array, device, None, Int, "from_ints")
 
-    @classmethod
-    def from_bool(cls, values, device=None):
+    @staticmethod
+    def from_bool(values, device=None):
         """A Bool tensor. Mirrors `Tensor::from_bool`.
 
         Args:
@@ -114,7 +106,7 @@ class CreationMethods:
         >>> Tensor.from_bool([True, False]).tolist()
         [True, False]
         """
-        return cls._from(array_of(values, True, "from_bool", "values") != 0, device, None, Bool, "from_bool")
+        return _of_values(array_of(values, True, "from_bool", "values") != 0, device, None, Bool, "from_bool")
 
     @staticmethod
     @compiled(core.blank, movement._fill)
@@ -249,8 +241,9 @@ class CreationMethods:
         value = number("full_like", self, fill_value, "fill_value")
         return movement.full_like_shape(self._dims, self._dtype, self._slot, self._ctx, value)
 
-    @classmethod
-    def arange(cls, start, end=None, device=None, *, dtype=None, step=1):
+    @staticmethod
+    @compiled(core.arange, movement._arange)
+    def arange(start, end=None, device=None, *, dtype=None, step=1):
         """Whole numbers from start to end, which is left out. Mirrors `Tensor::arange` and `arange_step`.
 
         Args:
@@ -270,10 +263,8 @@ class CreationMethods:
         >>> Tensor.arange(2, 8, step=2).tolist()
         [2, 4, 6]
         """
-        device = Device.default() if device is None and type(start) is int else device
-        if type(start) is type(end) is type(step) is int and 0 < step and type(device) is Device and dtype is None:
-            code = settings_in_use(device._slot).int_dtype.code
-            out = core.counted(movement._arange, start, end, step, code, device._slot, device._ctx)
+        if dtype is None:
+            out = core.arange(movement._arange, start, end, device, step)
             if out is not None:
                 return out
         if isinstance(start, range):
@@ -290,8 +281,8 @@ class CreationMethods:
             start, end = 0, int_of("arange", "start", start, True)
         return _arange("arange", start, end, step, device, dtype)
 
-    @classmethod
-    def arange_step(cls, range, step, device=None, *, dtype=None):
+    @staticmethod
+    def arange_step(range, step, device=None, *, dtype=None):
         """Whole numbers of a `range` by a step of at least 1. Mirrors `Tensor::arange_step`.
 
         Args:
@@ -314,8 +305,9 @@ class CreationMethods:
             raise ArgumentError(f"[arange_step] 'range' must have the step 1, got {range}; pass the step as 'step'")
         return _arange("arange_step", start, end, step, device, dtype)
 
-    @classmethod
-    def eye(cls, size, device=None, *, kind=None, dtype=None):
+    @staticmethod
+    @compiled(core.eye, movement._fill)
+    def eye(size, device=None, *, kind=None, dtype=None):
         """The identity matrix [size, size]. Mirrors `Tensor::eye`.
 
         Args:
@@ -334,11 +326,12 @@ class CreationMethods:
         if int_of("eye", "size", size) < 1:
             raise ShapeError(f"[eye] 'size' must be at least 1, got {size}")
         as_shape([size, size], "eye", "size")
-        rows = cls.arange(0, size, device).unsqueeze_dim(1)
+        rows = _arange("eye", 0, size, 1, device, None).unsqueeze_dim(1)
         return rows.equal(rows.transpose()).cast(dtype)
 
-    @classmethod
-    def random(cls, shape, distribution=Distribution.Default, device=None, *, kind=None, dtype=None):
+    @staticmethod
+    @compiled(core.drawn, _FORMS)
+    def random(shape, distribution=Distribution.Default, device=None, *, kind=None, dtype=None):
         """Random values; `device.seed` makes them repeatable on every backend. Mirrors `Tensor::random`.
 
         Args:
@@ -362,6 +355,10 @@ class CreationMethods:
         >>> x.all_close(Tensor.random([2, 3], burn.Distribution.Normal(0.0, 1.0), device))
         True
         """
+        if kind is dtype is None:
+            out = core.drawn(_FORMS, shape, distribution, device)
+            if out is not None:
+                return out
         device, dtype = options(device, dtype, kind, "random")
         if dtype.is_bool:
             raise DTypeError(
@@ -382,6 +379,7 @@ class CreationMethods:
             return random.bernoulli(dims, d.p, dtype, device)
         raise ArgumentTypeError(f"[random] 'distribution' must be a Distribution, got {d!r}")
 
+    @compiled(core.drawn_like, _FORMS)
     def random_like(self, distribution=Distribution.Default):
         """Random values in this shape, dtype and device. Mirrors `Tensor::random_like`.
 
@@ -394,7 +392,22 @@ class CreationMethods:
         >>> Tensor.zeros([2, 3]).random_like(burn.Distribution.Bernoulli(0.5)).shape
         [2, 3]
         """
-        return type(self).random(self._dims, distribution, self.device, dtype=self.dtype)
+        return CreationMethods.random(self._dims, distribution, self.device, dtype=self.dtype)
+
+
+def _of_values(data, device, dtype, kind, op):
+    """`from_data`, for a kind alone where one is given."""
+    if isinstance(data, TensorData):
+        array, own = data._exactly(None, op), data.dtype
+    else:
+        array = array_of(data, True, op)
+        own = DType.of(array.dtype)
+    device, dtype = options(device, dtype, kind, op, own.kind)
+    array = np.ascontiguousarray(checked_convert(array, dtype, op, exact=True))
+    shape = array.shape or (1,)
+    if array.ndim == 0:
+        array = array.reshape(1)
+    return core.from_buffer(array.view(np.uint8) if array.size else b"", shape, dtype.code, device._slot, device._ctx)
 
 
 def _full(op, shape, value, device, kind, dtype):

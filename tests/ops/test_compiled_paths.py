@@ -5,7 +5,7 @@ import pytest
 
 from burn import Device, DType, Tensor
 from burn.errors import OutOfBoundsError
-from burn.tensor import PadMode
+from burn.tensor import PadMode, activation
 
 FLEX = Device.flex()
 
@@ -90,3 +90,43 @@ def test_a_wrong_index_is_found_in_its_line():
     with pytest.raises(OutOfBoundsError, match=r"\[scatter\].*got 5 at flat position 27"):
         x.scatter(1, tensor(at), tensor(np.ones((20, 2), "f4")), "Add")
     assert x.sum().item() == 0.0
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+def test_every_half_by_its_bits(dtype):
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    x = Tensor.from_data(bits.view(np.float16), FLEX, "f16")
+    if dtype is DType.BF16:
+        x = Tensor.from_data((bits.astype(np.uint32) << 16).view(np.float32), FLEX, "f32").cast(dtype)
+    wide = x.cast("f32").numpy()
+    with np.errstate(all="ignore"):
+        want = {
+            "relu": np.where(wide <= 0, np.float32(0), wide),
+            "neg": -wide,
+            "abs": np.abs(wide),
+            "sign": np.where(np.isnan(wide), 0, np.sign(wide)) + np.float32(0),
+        }
+        sums = [(x + 1.5, wide + np.float32(1.5)), (2.0 - x, np.float32(2) - wide)]
+    have = {"relu": activation.relu(x), "neg": -x, "abs": x.abs(), "sign": x.sign()}
+    for name, expected in want.items():
+        got = have[name].cast("f32").numpy()
+        np.testing.assert_array_equal(got, expected, err_msg=name)
+        at = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(got[at]), np.signbit(expected[at]), err_msg=name)
+    for got, expected in sums:
+        rounded = Tensor.from_data(expected, FLEX, "f32").cast(dtype).cast("f32").numpy()
+        np.testing.assert_array_equal(got.cast("f32").numpy(), rounded)
+    part = np.float32(Tensor.from_data([-0.3], FLEX, "f32").cast(dtype).cast("f32").item())
+    rounded = Tensor.from_data(wide * part, FLEX, "f32").cast(dtype).cast("f32").numpy()
+    np.testing.assert_array_equal((x * float(part)).cast("f32").numpy(), rounded)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 31, 33, (1 << 20) + 5])
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16])
+def test_halves_of_every_length(dtype, n):
+    values = (np.arange(n) % 7 - 3).astype(np.float32)
+    x = Tensor.from_data(values, FLEX, "f32").cast(dtype)
+    np.testing.assert_array_equal(activation.relu(x).cast("f32").numpy(), np.maximum(values, 0))
+    np.testing.assert_array_equal((-x).cast("f32").numpy(), -values)
+    np.testing.assert_array_equal(x.sign().cast("f32").numpy(), np.sign(values))
+    np.testing.assert_array_equal((x + 1.0).cast("f32").numpy(), values + 1)
