@@ -32,15 +32,17 @@ cdef Py_ssize_t slot_active = 0
 cdef Py_ssize_t slot_lazy = 0
 cdef Py_ssize_t slot_load = 0
 cdef Py_ssize_t slot_save = 0
+cdef Py_ssize_t slot_adapter = 0
 
 
 cdef int find_slots(object param, object number) except -1:
-    global slot_number, slot_id, slot_kind, slot_value, slot_active, slot_lazy, slot_load, slot_save
+    global slot_number, slot_id, slot_kind, slot_value, slot_active, slot_lazy, slot_load, slot_save, slot_adapter
     slot_number = burn_slot_of(number, "_value")
     slot_id, slot_kind = burn_slot_of(param, "id"), burn_slot_of(param, "kind")
     slot_value, slot_active = burn_slot_of(param, "_value"), burn_slot_of(param, "_active")
     slot_lazy = burn_slot_of(param, "_lazy")
     slot_load, slot_save = burn_slot_of(param, "_load"), burn_slot_of(param, "_save")
+    slot_adapter = burn_slot_of(param, "_adapter")
     return 0
 
 
@@ -273,6 +275,7 @@ cdef object with_leaf(object param, TensorBase value):
     burn_slot_set(made, slot_lazy, None)
     burn_slot_set(made, slot_load, <object>BURN_SLOT(param, slot_load))
     burn_slot_set(made, slot_save, <object>BURN_SLOT(param, slot_save))
+    burn_slot_set(made, slot_adapter, None)     # walks show a parameter without it, and put it back
     return made
 
 

@@ -1,5 +1,5 @@
 # The walk over the fields of a module, one level of it: modules below are asked themselves (their visit or map may be of their
-# own), lists and tuples are entered here. What the parts are, burn.module says.
+# own), lists, tuples and dicts are entered here. What the parts are, burn.module says.
 
 cdef object part_param = None       # types
 cdef object part_flag = None
@@ -32,7 +32,15 @@ cdef int visit_part(object value, object visitor, object sequence, bint quiet) e
     cdef Py_ssize_t i
     kind = type(value)
     if kind is part_param:
-        if value.kind == "float":
+        adapter = <object>BURN_SLOT(value, slot_adapter)
+        if adapter is not None:
+            visitor.visit_float(value._bare())
+            if not quiet:
+                visitor.enter_module(adapter.NAME, "Reparameterization")
+            adapter.visit(visitor)
+            if not quiet:
+                visitor.exit_module(adapter.NAME, "Reparameterization")
+        elif value.kind == "float":
             visitor.visit_float(value)
         elif value.kind == "int":
             visitor.visit_int(value)
@@ -46,6 +54,13 @@ cdef int visit_part(object value, object visitor, object sequence, bint quiet) e
             visit_part(item, visitor, None, quiet)
             if not quiet:
                 visitor.exit_module(str(i), container)
+    elif kind is dict:
+        for key, item in value.items():
+            if not quiet:
+                visitor.enter_module(key, "Dict")
+            visit_part(item, visitor, None, quiet)
+            if not quiet:
+                visitor.exit_module(key, "Dict")
     elif kind is part_flag:
         visitor.visit_flag(value)
     elif kind is part_state:
@@ -74,8 +89,12 @@ def map_fields(dict values, layout, str container, mapper):
 cdef object map_part(object value, object mapper, object sequence, bint quiet):
     cdef Py_ssize_t i
     cdef list items
+    cdef dict entries
     kind = type(value)
     if kind is part_param:
+        adapter = <object>BURN_SLOT(value, slot_adapter)
+        if adapter is not None:
+            return map_adapted(value, adapter, mapper, quiet)
         if value.kind == "float":
             return mapper.map_float(value)
         return mapper.map_int(value) if value.kind == "int" else mapper.map_bool(value)
@@ -89,6 +108,15 @@ cdef object map_part(object value, object mapper, object sequence, bint quiet):
             if not quiet:
                 mapper.exit_module(str(i), container)
         return items if kind is list else tuple(items)
+    if kind is dict:
+        entries = {}
+        for key, item in value.items():
+            if not quiet:
+                mapper.enter_module(key, "Dict")
+            entries[key] = map_part(item, mapper, None, quiet)
+            if not quiet:
+                mapper.exit_module(key, "Dict")
+        return entries
     if kind is part_flag:
         return mapper.map_flag(value)
     if kind is part_state:
@@ -96,3 +124,15 @@ cdef object map_part(object value, object mapper, object sequence, bint quiet):
     if kind is part_tensor or value is None:
         return value
     return value.map(mapper)
+
+
+cdef object map_adapted(object value, object adapter, object mapper, bint quiet):
+    """A reparameterized parameter: what is stored of it and what is attached to it are mapped each on its own."""
+    stored = value._bare()
+    base = mapper.map_float(stored)
+    if not quiet:
+        mapper.enter_module(adapter.NAME, "Reparameterization")
+    attached = adapter.map(mapper)
+    if not quiet:
+        mapper.exit_module(adapter.NAME, "Reparameterization")
+    return value if base is stored and attached is adapter else base._adapted(attached)

@@ -109,7 +109,7 @@ class RotaryEncoding(Module):
         """
         return self.apply(input, 0)
 
-    def apply(self, input: Tensor, start: int) -> Tensor:
+    def apply(self, input: Tensor, start: int) -> Tensor:  # type: ignore[override]
         """Rotates a sequence that begins at another position of the table.
 
         Args:

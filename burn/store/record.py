@@ -2,13 +2,15 @@
 
 import enum
 
-from burn._arguments import instance
-from burn.errors import RecordValidationError
+from burn._arguments import instance, truth
+from burn._core import core
+from burn.errors import NotYetError, RecordValidationError
 from burn.module.group import ParamGroup
 from burn.module.param import Param
 from burn.module.param_id import ParamId
 from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
 from burn.tensor import DType, Tensor
+from burn.tensor._interop import HOST
 
 from .pack import PackDType, PackTensor, Reader, Writer
 
@@ -18,6 +20,10 @@ class DTypePolicy(enum.Enum):
 
     FromRecord = 0
     CastToModule = 1
+
+
+class QuantizedRecordError(NotYetError, RecordValidationError):
+    """A record holds quantized tensors, which burn does not have yet."""
 
 
 class ModuleRecord:
@@ -129,16 +135,17 @@ class ModuleRecord:
         """
         return cls(Reader.from_bytes(data).in_file_order())
 
-    def save(self, path) -> None:
+    def save(self, path, sync: bool = False) -> None:
         """Writes a burnpack file, which is always the old one or the new one, never a part.
 
         Args:
             path: destination, replaced if it exists; ``.bpk`` is appended where it has no extension.
+            sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
 
         Raises:
             RecordIoError: the file cannot be written.
         """
-        Writer(self._entries).write_to_file(path)
+        Writer(self._entries).sync(truth("save", "sync", sync)).write_to_file(path)
 
     @classmethod
     def load(cls, path) -> "ModuleRecord":
@@ -258,16 +265,39 @@ def pack_tensor(name: str, tensor: Tensor, id: ParamId | None = None) -> PackTen
 def unpack_tensor(entry: PackTensor, device, kind: str | None = None) -> Tensor:
     """A tensor on a device from a container's entry, in the recorded dtype (Bool: in the device's own store)."""
     if entry.dtype.name == "QFloat":
-        raise RecordValidationError(
+        raise QuantizedRecordError(
             f"[load_record] {entry.name!r} is quantized ({entry.dtype}): this release has no quantized tensors yet; "
             "save the model from Burn after dequantizing it"
         )
+    tensor = None if kind == "bool" or entry.dtype.name == "Bool" else _adopted(entry, device)
+    if tensor is not None:
+        return tensor
     array = entry.to_numpy()
     if kind == "bool" or entry.dtype.name == "Bool":
         # Any byte but 0 counts as true, so no Bool tensor holds anything else than 0 and 1.
         flat = array.view("u1") if array.dtype.itemsize == 1 else array
         return Tensor.from_data(flat != 0, device)
     return Tensor.from_data(array, device, DType.of(entry.dtype.name.lower()))
+
+
+def _adopted(entry: PackTensor, device) -> Tensor | None:
+    """The tensor without a copy: read straight into its memory, or over bytes that never change; None where that cannot be."""
+    if device._dlpack()[0] != HOST or not 1 <= len(entry.shape) <= 8:
+        return None
+    dtype = DType.of(entry.dtype.name.lower())
+    if entry.is_stored():
+        tensor = core.empty(entry.shape, dtype.code, device._slot, device._ctx)
+        if entry.byte_len():
+            entry.read_into(core.to_writable(tensor))
+        return tensor
+    if not entry.is_constant():
+        return None
+    array = entry.to_numpy()
+    if array.ctypes.data % dtype.size or not array.size:
+        return None
+    return core.borrow(
+        array.ctypes.data, array, array.shape, array.strides, dtype.code, device._slot, device._ctx, True
+    )
 
 
 def _module(op: str, module):

@@ -318,7 +318,11 @@ Point = collections.namedtuple("Point", "x y")
     [
         (object(), r"Holder\.thing.*type object.*thing = field\(skip=True\)"),
         (abs, r"Holder\.thing"),
-        ({"a": Relu()}, "a dict cannot hold modules"),
+        ({"a.b": Relu()}, r"Holder\.thing.*texts without dots, got 'a\.b'"),
+        ({"": Relu()}, "texts without dots, got ''"),
+        ({1: Relu()}, "texts without dots, got 1"),
+        ({"a": Relu(), "b": 3}, "cannot share a dict"),
+        (collections.OrderedDict(a=Relu()), "a OrderedDict cannot hold modules"),
         ({"a": object()}, r"Holder\.thing\['a'\]"),
         ([Relu(), 3], "cannot share a list"),
         ([object()], r"Holder\.thing\[0\]"),

@@ -46,6 +46,7 @@ class Writer:
         self._scalars: dict[str, Scalar] = {}
         self._auto_extension = True
         self._overwrite = True
+        self._sync = False
 
     def with_metadata(self, key: str, value: str) -> "Writer":
         """Adds a text entry; the last value of a key wins."""
@@ -65,6 +66,11 @@ class Writer:
     def overwrite(self, enable: bool) -> "Writer":
         """Whether an existing file is replaced (default True)."""
         self._overwrite = enable
+        return self
+
+    def sync(self, enable: bool) -> "Writer":
+        """Whether saving waits until the file is on the disk (default False): it then survives a loss of power too."""
+        self._sync = enable
         return self
 
     def size(self) -> int:
@@ -113,7 +119,7 @@ class Writer:
         if not self._overwrite and os.path.lexists(path):
             raise _exists(path)
         try:
-            with AtomicFile(path, self._overwrite) as file:
+            with AtomicFile(path, self._overwrite, self._sync) as file:
                 self._write(file, header, starts)
         except FileExistsError:
             raise _exists(path) from None

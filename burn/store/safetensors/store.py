@@ -64,4 +64,6 @@ class SafetensorsStore(SavingStore):
             self._data = buffer.getvalue()
             return
         path = self._full_path(self._path)
-        write_atomically(path, self._overwrite, pieces, lambda text: StoreIoError(f"[safetensors] {path!r} {text}"))
+        write_atomically(
+            path, self._overwrite, self._sync, pieces, lambda text: StoreIoError(f"[safetensors] {path!r} {text}")
+        )
