@@ -46,6 +46,17 @@ cdef int find_slots(object param, object number) except -1:
     return 0
 
 
+@cython.binding(True)      # a method: Param.val
+def held_value(param):
+    """The tensor, initialised now if need be; of a reparameterized parameter, the one that its state makes of the base."""
+    cdef PyObject *held
+    if type(param) is part_param:
+        held = BURN_SLOT(param, slot_value)
+        if held != NULL and <object>held is not None and <object>BURN_SLOT(param, slot_adapter) is None:
+            return <object>held
+    return param._made()
+
+
 @cython.final
 cdef class UpdateState:
     """The state of one parameter in an optimizer: of one that updates by a kernel its age and tensors, else an object."""

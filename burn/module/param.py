@@ -1,7 +1,9 @@
 """Parameters: tensors with an identity, initialised when they are first needed."""
 
+import math
 import threading
 import weakref
+from collections.abc import Callable
 
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer
@@ -175,11 +177,10 @@ class Param:
         shape = tuple(integer("uninitialized", "shape", size, 0) for size in shape)
         return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, shape))
 
-    def val(self) -> Tensor:
-        """The tensor, initialised now if need be; of a reparameterized parameter, the one that its state makes of the base."""
-        value = self._value
-        if value is None:
-            value = self._initialise()
+    val: Callable[["Param"], Tensor] = core.held_value  # every layer calls it: compiled, with `_made` for what is left
+
+    def _made(self) -> Tensor:
+        value = self.base()
         return value if self._adapter is None else self._effective(value)
 
     def base(self) -> Tensor:
@@ -279,10 +280,7 @@ class Param:
 
     def num_elements(self) -> int:
         """Number of elements; nothing is initialised."""
-        count = 1
-        for size in self.lazy_shape():
-            count *= size
-        return count
+        return math.prod(self.lazy_shape())
 
     def clone(self) -> "Param":
         """Another handle with the same id; both share the tensor, or the initialisation that is still to come."""

@@ -11,9 +11,9 @@ from .flag import Flag
 from .param import Param
 from .param_id import ParamId
 from .running import RunningState
-from .visitor import ModuleMapper, ModuleVisitor
+from .visitor import ModuleMapper, ModuleVisitor, PathTracking
 
-core.set_parts(Param, ParamId, Flag, RunningState, Tensor, ModuleVisitor, ModuleMapper)
+core.set_parts(Param, ParamId, Flag, RunningState, Tensor, ModuleVisitor, ModuleMapper, PathTracking)
 
 # What the methods of a module do to a plain tensor and to a flag in it.
 _TENSOR = {

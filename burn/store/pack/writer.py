@@ -1,6 +1,5 @@
 """Writing burnpack containers."""
 
-import io
 import os
 
 from . import cbor
@@ -80,10 +79,7 @@ class Writer:
     def into_bytes(self) -> bytes:
         """The whole container in memory."""
         header, starts, _ = self._plan()
-        buffer = io.BytesIO()
-        for piece in self._pieces(header, starts):
-            buffer.write(piece)
-        return buffer.getvalue()
+        return b"".join(self._pieces(header, starts))
 
     def write_into(self, buffer) -> int:
         """Writes the container to the start of a writable buffer and returns its size.
