@@ -47,14 +47,14 @@ cdef int find_slots(object param, object number) except -1:
 
 
 @cython.binding(True)      # a method: Param.val
-def held_value(param):
+def held_value(self):
     """The tensor, initialised now if need be; of a reparameterized parameter, the one that its state makes of the base."""
     cdef PyObject *held
-    if type(param) is part_param:
-        held = BURN_SLOT(param, slot_value)
-        if held != NULL and <object>held is not None and <object>BURN_SLOT(param, slot_adapter) is None:
+    if type(self) is part_param:
+        held = BURN_SLOT(self, slot_value)
+        if held != NULL and <object>held is not None and <object>BURN_SLOT(self, slot_adapter) is None:
             return <object>held
-    return param._made()
+    return self._made()
 
 
 @cython.final

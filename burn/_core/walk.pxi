@@ -109,6 +109,17 @@ def map_fields(dict values, layout, str container, mapper):
     return changed
 
 
+cdef object mapped(object new, object kind, str hook):
+    """What a hook of a mapper gave, which must be of the kind that it was given."""
+    if type(new) is not kind:
+        from burn.errors import ModuleError
+
+        given, wanted = type(new).__name__, kind.__name__
+        remedy = "flag.with_value(value)" if kind is part_flag else "param.map(f) or param.with_value(tensor)"
+        raise ModuleError(f"[map] {hook!r} must return a {wanted}, got {given}; use {remedy}, or return what it was given")
+    return new
+
+
 cdef object map_part(object value, object mapper, object sequence, object places):
     cdef Py_ssize_t i
     cdef list items
@@ -119,8 +130,10 @@ cdef object map_part(object value, object mapper, object sequence, object places
         if adapter is not None:
             return map_adapted(value, adapter, mapper, places)
         if value.kind == "float":
-            return mapper.map_float(value)
-        return mapper.map_int(value) if value.kind == "int" else mapper.map_bool(value)
+            return mapped(mapper.map_float(value), part_param, "map_float")
+        if value.kind == "int":
+            return mapped(mapper.map_int(value), part_param, "map_int")
+        return mapped(mapper.map_bool(value), part_param, "map_bool")
     if kind is list or kind is tuple:
         container = sequence or ("Vec" if kind is list else "Tuple")
         items = []
@@ -138,9 +151,9 @@ cdef object map_part(object value, object mapper, object sequence, object places
             exit_place(places, name, "Dict")
         return entries
     if kind is part_flag:
-        return mapper.map_flag(value)
+        return mapped(mapper.map_flag(value), part_flag, "map_flag")
     if kind is part_state:
-        return value.mapped(mapper.map_float(value.as_param()))
+        return value.mapped(mapped(mapper.map_float(value.as_param()), part_param, "map_float"))
     if kind is part_tensor or value is None:
         return value
     return value.map(mapper)
@@ -149,7 +162,7 @@ cdef object map_part(object value, object mapper, object sequence, object places
 cdef object map_adapted(object value, object adapter, object mapper, object places):
     """A reparameterized parameter: what is stored of it and what is attached to it are mapped each on its own."""
     stored = value._bare()
-    base = mapper.map_float(stored)
+    base = mapped(mapper.map_float(stored), part_param, "map_float")
     enter_place(places, adapter.NAME, "Reparameterization")
     attached = adapter.map(mapper)
     exit_place(places, adapter.NAME, "Reparameterization")

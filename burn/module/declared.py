@@ -95,11 +95,12 @@ def check_fields(cls: type, values: dict, marks: dict[str, FieldInfo]) -> None:
                 f"[{cls.__name__}] the field {name!r} was never set: assign it in __init__, None if it may stay empty"
             )
     for name, hint in _types(cls).items():
-        if name in values and not marks.get(name, NO_MARK).skip and not fits(values[name], hint):
-            raise ModuleError(
-                f"[{cls.__name__}] '{cls.__name__}.{name}' must be {described(hint)}, got {shown(values[name])}"
-                f"{remedy(values[name], hint)}"
-            )
+        value = values.get(name)
+        if type(value) is hint or name not in values or marks.get(name, NO_MARK).skip or fits(value, hint):
+            continue
+        raise ModuleError(
+            f"[{cls.__name__}] '{cls.__name__}.{name}' must be {described(hint)}, got {shown(value)}{remedy(value, hint)}"
+        )
     for name, value in values.items():
         if type(value) is Tensor and value.is_require_grad() and not marks.get(name, NO_MARK).skip:
             raise ModuleError(

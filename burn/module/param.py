@@ -4,6 +4,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable
+from typing import ClassVar
 
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer
@@ -177,7 +178,9 @@ class Param:
         shape = tuple(integer("uninitialized", "shape", size, 0) for size in shape)
         return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, shape))
 
-    val: Callable[["Param"], Tensor] = core.held_value  # every layer calls it: compiled, with `_made` for what is left
+    val: ClassVar[Callable[["Param"], Tensor]] = (
+        core.held_value
+    )  # every layer calls it: compiled, with `_made` for what is left
 
     def _made(self) -> Tensor:
         value = self.base()
@@ -216,7 +219,11 @@ class Param:
         return self._adapter if isinstance(self._adapter, instance("reparameterization", "kind", kind, type)) else None
 
     def adapter(self):
-        """The `LoraAdapter` of the parameter, or None."""
+        """The `LoraAdapter` of the parameter, or None.
+
+        >>> Param.from_data([1.0]).adapter() is None
+        True
+        """
         from .lora import LoraAdapter
 
         return self.reparameterization(LoraAdapter)

@@ -2,7 +2,7 @@
 
 import enum
 
-from burn._arguments import instance, truth
+from burn._arguments import file_path, instance, truth
 from burn._core import core
 from burn.errors import NotYetError, RecordValidationError
 from burn.module.group import ParamGroup
@@ -49,7 +49,7 @@ class ModuleRecord:
     12
     """
 
-    __slots__ = ("_cast", "_entries", "_partial", "_unused", "_validate")
+    __slots__ = ("_cast", "_entries", "_file", "_partial", "_unused", "_validate")
 
     def __init__(self, entries=()):
         """A record of PackTensors named by path, in visit order."""
@@ -58,6 +58,7 @@ class ModuleRecord:
         self._partial = False
         self._unused = False
         self._validate = True
+        self._file = ""
 
     @classmethod
     def from_module(cls, module, group: ParamGroup | None = None) -> "ModuleRecord":
@@ -157,7 +158,9 @@ class ModuleRecord:
         Raises:
             RecordIoError: the file is missing, damaged, or of an older format.
         """
-        return cls(Reader.from_file(path).in_file_order())
+        record = cls(Reader.from_file(path).in_file_order())
+        record._file = f" of {file_path('load', path)!r}"
+        return record
 
     def apply(self, module):
         """The module with the values of this record; the module itself stays as it was.
@@ -175,22 +178,25 @@ class ModuleRecord:
         mapper = _Apply({entry.name: entry for entry in self._entries}, self._cast)
         loaded = _module("apply", module).map(mapper)
         if self._validate and mapper.errors:
-            raise RecordValidationError(f"[load_record] the record does not fit the module: {'; '.join(mapper.errors)}")
+            raise RecordValidationError(
+                f"[load_record] the record{self._file} does not fit the module: {'; '.join(mapper.errors)}; make the "
+                "module as it was saved, or load with validate(False) to keep what it has there"
+            )
         if not self._partial and mapper.missing:
             raise RecordValidationError(
-                f"[load_record] Missing tensors: {_names(mapper.missing)}; "
+                f"[load_record] Missing tensors: {_names(mapper.missing)} in the record{self._file}; "
                 "load with allow_partial(True) to keep those parameters as they are"
             )
         if not self._unused and mapper.entries:
             raise RecordValidationError(
-                f"[load_record] Unused tensors: {_names(sorted(mapper.entries))}; "
+                f"[load_record] Unused tensors: {_names(sorted(mapper.entries))} in the record{self._file}; "
                 "load with allow_unused(True) to pass over them"
             )
         return loaded
 
     def _with(self, option: str, value) -> "ModuleRecord":
         record = ModuleRecord(self._entries)
-        for name in ("_cast", "_partial", "_unused", "_validate"):
+        for name in ("_cast", "_file", "_partial", "_unused", "_validate"):
             setattr(record, name, getattr(self, name))
         setattr(record, option, value)
         return record

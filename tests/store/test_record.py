@@ -126,15 +126,29 @@ def test_groups_make_smaller_records():
 
 
 def test_missing_and_unused():
-    with pytest.raises(RecordValidationError, match=r'Unused tensors: \["gamma"\]; load with allow_unused\(True\)'):
+    with pytest.raises(
+        RecordValidationError, match=r'Unused tensors: \["gamma"\] in the record; load with allow_unused\(True\)'
+    ):
         Tiny().load_record(Wide().into_record())
-    with pytest.raises(RecordValidationError, match=r'Missing tensors: \["gamma"\]; load with allow_partial\(True\)'):
+    with pytest.raises(
+        RecordValidationError, match=r'Missing tensors: \["gamma"\] in the record; load with allow_part'
+    ):
         Wide().load_record(Tiny().into_record())
     loaded = Wide().load_record(Tiny().into_record().allow_partial(True))
     assert values(loaded)["gamma"] == [0.0] and values(loaded)["bias"] == [5.0, 6.0]
     assert values(Tiny(fill=0.0).load_record(Wide().into_record().allow_unused(True)))["bias"] == [0.0, 0.0]
     with pytest.raises(RecordValidationError, match=r'Unused tensors: \["other"\]'):
         Tiny().load_record(record_of(other=np.ones(1, "f4")).allow_partial(True))
+
+
+def test_errors_name_the_file(tmp_path):
+    Wide().save_file(tmp_path / "wide")
+    with pytest.raises(RecordValidationError, match=r'\["gamma"\] in the record of \'.*wide\'; load with'):
+        Tiny().load_file(tmp_path / "wide")
+    with pytest.raises(
+        RecordValidationError, match=r"the record of '.*wide' does not.*bias: shape mismatch.*validate\(Fa"
+    ):
+        Tiny().replace(bias=Param.from_data([1.0], CPU)).load_file(tmp_path / "wide")
 
 
 def test_shapes():

@@ -209,7 +209,7 @@ def test_an_adapter_that_raises_is_reported():
     _, result = model.apply(model.collect(), adapter=Broken())
     assert str(result.errors[0]) == "Adapter error for 'weight': ZeroDivisionError: oops"
     assert "must return a PackTensor" in str(model.apply(model.collect(), adapter=Silent())[1].errors[0])
-    with pytest.raises(StoreError, match="'weight'.*oops"):
+    with pytest.raises(StoreError, match=r"'weight'.*oops"):
         model.collect(adapter=Broken())
     with pytest.raises(ArgumentTypeError, match="must be a ModuleAdapter, got the class Broken"):
         model.collect(adapter=Broken)
