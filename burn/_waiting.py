@@ -10,6 +10,7 @@ from burn.errors import NotYetError
 
 __all__ = ["WAITING", "LackingNames", "check_waiting", "lacks", "shown"]
 
+_QUANTIZED_TENSORS = "quantized tensors"
 _QUANTIZED, _DISTRIBUTED, _ASYNC = "quantized operations", "distributed operations", "asynchronous reads"
 _VISION = "the vision library"
 _CAPTURE, _EXTENSION = "capture of graphs", "the extension names"
@@ -22,6 +23,11 @@ WAITING = {
     "Tensor.dequantize": (_QUANTIZED, "no tensor is quantized, so each can be used as it is"),
     "TensorData.quantized": (_QUANTIZED, 'from_bytes(codes, shape, "i8") holds the integers'),
     "DType.QFloat": (_QUANTIZED, "DType.I8 holds the integers"),
+    "Module.quantize_weights": (_QUANTIZED_TENSORS, "a module of f16 or bf16 tensors takes half the memory"),
+    "Module.quantize_weights_group": (_QUANTIZED_TENSORS, "a module of f16 or bf16 tensors takes half the memory"),
+    "Module.apply_qlora": (_QUANTIZED_TENSORS, "apply_lora() keeps the base as it is"),
+    "burn.module.QLora": (_QUANTIZED_TENSORS, "Lora keeps the base as it is"),
+    "burn.module.Quantizer": (_QUANTIZED_TENSORS, "a module of f16 or bf16 tensors takes half the memory"),
     "Tensor.is_distributed": (_DISTRIBUTED, "no tensor is distributed"),
     "Tensor.set_distributed": (_DISTRIBUTED, "grad_replace() puts a gradient in that was averaged elsewhere"),
     "Tensor.to_data_async": (_ASYNC, "to_data() waits for the values"),
@@ -79,15 +85,20 @@ def lacks(cls: type, name: str, refuse: Callable[[type, str], Exception]) -> Non
     setattr(cls, name, _Lack(name, refuse))
 
 
+def lack_waiting(cls: type) -> None:
+    """Lets a class say of its names in the list what they wait for."""
+    for path in WAITING:
+        owner, _, word = path.rpartition(".")
+        if owner == cls.__name__:
+            lacks(cls, word, lambda _, word: _waiting(cls.__name__, word))
+
+
 class LackingNames(type):
     """The type of classes that have names in the list: asked for one, they say what it waits for. `dir` does not show these."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
         super().__init__(name, bases, space)
-        for path in WAITING:
-            owner, _, word = path.rpartition(".")
-            if owner == name:
-                lacks(cls, word, lambda _, word: _waiting(name, word))
+        lack_waiting(cls)
 
     def __dir__(cls) -> list[str]:
         return shown(cls, super().__dir__())

@@ -5,8 +5,10 @@ import enum
 import functools
 import json
 import math
+import sys
 import types
 import typing
+import warnings
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from burn.errors import ArgumentTypeError, ConfigError
 
 F32 = typing.Annotated[float, np.float32]
 """A float field that Burn keeps in 32 bits: JSON has the digits that they need."""
+_F32_END = 2.0**128 - 2.0**103  # what is not below it rounds to infinity in 32 bits
 
 
 @typing.dataclass_transform(frozen_default=True)
@@ -80,7 +83,7 @@ class Config:
     def load(cls, file) -> typing.Self:
         """Reads a configuration from a JSON file.
 
-        Unknown keys are ignored; missing ones take their defaults (Burn refuses the file).
+        Unknown keys are ignored with a `ConfigWarning`; missing ones take their defaults (Burn refuses the file).
 
         Args:
             file: path of the file.
@@ -118,15 +121,21 @@ class Config:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ArgumentTypeError(f"[{cls.__name__}.load_binary] 'data' must be bytes, got {shown(data)}")
         try:
-            value = json.loads(bytes(data).decode())
+            value = json.loads(bytes(data).decode(), parse_constant=_no_number)
         except UnicodeDecodeError as error:
             raise ConfigError(f"[{cls.__name__}.load] the data is not UTF-8: {error}") from error
+        except ConfigError:
+            raise
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"[{cls.__name__}.load] the data is not JSON: {error}") from error
         return from_json(value, cls, cls.__name__)
 
     def __str__(self):
         return config_to_json(self)
+
+
+class ConfigWarning(UserWarning):
+    """The JSON of a configuration has a key that is no field."""
 
 
 class ConfigFileNotFound(ConfigError, FileNotFoundError):
@@ -262,7 +271,12 @@ def from_json(value, hint, where: str = "value"):
         return {key: from_json(entry, item, f"{where}.{key}") for key, entry in value.items()}
     if hint is float:
         _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "a number", value, where)
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        _expect(math.isfinite(number), "a finite number", value, where)
+        return number
     if hint is int:
         _expect(isinstance(value, int) and not isinstance(value, bool), "an integer", value, where)
         return value
@@ -382,9 +396,11 @@ def _encode(value, hint, where: str):
             for field in _burn_order(type(value))
         }
     if isinstance(value, (float, np.floating)):
-        if not math.isfinite(value):
-            raise ConfigError(f"[config] {where!r} must be finite to be saved as JSON, got {value}")
-        return Float32(value) if _is_f32(hint) or isinstance(value, np.float32) else float(value)
+        single = _is_f32(hint) or isinstance(value, np.float32)
+        if not math.isfinite(value) or (single and abs(value) >= _F32_END):
+            bits = "in 32 bits " if single else ""
+            raise ConfigError(f"[config] {where!r} must be finite {bits}to be saved as JSON, got {value}")
+        return Float32(value) if single else float(value)
     if isinstance(value, (int, np.integer)):
         # Python code writes 1 where Burn has the float 1.0; the file must say 1.0.
         return float(value) if _wants_float(hint) else int(value)
@@ -437,7 +453,28 @@ def _dataclass_from_json(value, cls, where: str):
             given[field.name] = from_json(value[key], hints[field.name], f"{where}.{key}")
         elif _required(field):
             raise ConfigError(f"[config] {where!r} lacks the key {key!r}, which has no default")
-    return cls(**given)
+    made = cls(**given)
+    known = {_json_name(field.name) for field in dataclasses.fields(cls)}
+    for key in value:
+        if key not in known:
+            warnings.warn(
+                f"[config] {where!r} has the key {key!r}, which is no field of {cls.__name__} and is ignored",
+                ConfigWarning,
+                stacklevel=_level(),
+            )
+    return made
+
+
+def _level() -> int:
+    """How far up the stack the caller of this file is."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _no_number(text: str):
+    raise ConfigError(f"[config] {text} is no number of JSON: a configuration holds finite numbers only")
 
 
 def _from_union(value, arguments, where: str):

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import bench_store, cases, compare, contenders, machine, timing
+from benchmarks import bench_store, cases, compare, contenders, machine, module_costs, timing
 
 TINY = 16
 
@@ -101,6 +101,12 @@ def test_each_limit_has_a_yardstick():
     by_name = {case.name: case for case in cases.CASES}
     assert {by_name[name].limit for name in cases.YARDSTICKS.values()} == set(cases.YARDSTICKS)
     assert {case.limit for case in cases.CASES if case.limit} <= set(cases.YARDSTICKS)
+
+
+def test_costs_of_modules(capsys, tmp_path):
+    module_costs.main(0.01, str(tmp_path))
+    printed = capsys.readouterr().out
+    assert "visit 10000 parameters" in printed and "burn: load_file" in printed and not list(tmp_path.iterdir())
 
 
 def test_machine_is_described():

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 import burn
-from burn.config import F32, Config, ConfigEnum, ConfigFileNotFound, Float32, config_to_json, float_text, tuple_variant
+from burn.config import (
+    F32,
+    Config,
+    ConfigEnum,
+    ConfigFileNotFound,
+    ConfigWarning,
+    Float32,
+    config_to_json,
+    float_text,
+    tuple_variant,
+)
 from burn.data.dataset.transform import RngSource, SizeConfig
 from burn.errors import ArgumentTypeError, BurnError, ConfigError
 
@@ -142,7 +152,13 @@ def test_float_text(value, text):
 
 
 def test_missing_keys_take_defaults_and_unknown_ones_are_ignored():
-    loaded = Order.load_binary(b'{"int": 1, "float": 3, "string": "a", "other_config": {"x": 1}, "later": 0}')
+    with pytest.warns(ConfigWarning) as caught:
+        loaded = Order.load_binary(b'{"int": 1, "float": 3, "string": "a", "other_config": {"x": 1}, "later": 0}')
+    assert [str(warning.message).partition(", ")[0] for warning in caught] == [
+        "[config] 'Order.other_config' has the key 'x'",
+        "[config] 'Order' has the key 'later'",
+    ]
+    assert all(warning.filename == __file__ for warning in caught)
     assert loaded == Order(1, 3.0, "a", Empty())
     assert isinstance(loaded.float, float)
 
@@ -154,6 +170,10 @@ def test_missing_keys_take_defaults_and_unknown_ones_are_ignored():
         (b"[" * 100_000, "not JSON"),
         (b"\xff\xfe", "not UTF-8"),
         (b"[]", "'Order' must be an object"),
+        (b'{"float": NaN}', "NaN is no number of JSON"),
+        (b'{"float": -Infinity}', "-Infinity is no number of JSON"),
+        (b'{"int": 1, "float": 1e999, "string": "a", "other_config": {}}', "'Order.float' must be a finite number"),
+        (b'{"int": 1, "float": 1' + b"0" * 400 + b', "string": "a"}', "'Order.float' must be a finite number"),
         (b'{"float": 1.0, "string": "a", "other_config": {}}', "lacks the key 'int'"),
         (b'{"int": 1.5, "float": 1.0, "string": "a", "other_config": {}}', r"'Order.int' must be an integer, got 1.5"),
         (b'{"int": true, "float": 1.0, "string": "a", "other_config": {}}', "must be an integer"),

@@ -179,6 +179,7 @@ OURS = {
     "T", "contiguous", "from_cuda_array", "from_dlpack", "from_numpy", "item", "kind", "numpy", "tolist", "ConfigEnum", "Float32",
     "config_to_json", "float_text", "from_json", "to_json", "tuple_variant", "get_num_threads", "set_num_threads",
     "show_config", "field", "PathTracking", "set_winograd", "CurvePlot", "ProgressBar", "ConfusionMatrix",
+    "WeightNorm", "WeightNormalization",
 }  # fmt: skip
 
 

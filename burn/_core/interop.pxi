@@ -107,6 +107,11 @@ def to_buffer(TensorBase t):
     return exporter_of(t, False)
 
 
+def to_writable(TensorBase t):
+    """The bytes of a fresh contiguous tensor in the host's memory, to be written before anybody else sees it."""
+    return memoryview(exporter_of(t, True)).cast("B")
+
+
 def from_buffer(data, shape, int dtype, int dev, int ctx):
     """A tensor with a copy of contiguous bytes."""
     cdef int64_t dims[8]

@@ -32,16 +32,29 @@ cdef Py_ssize_t slot_active = 0
 cdef Py_ssize_t slot_lazy = 0
 cdef Py_ssize_t slot_load = 0
 cdef Py_ssize_t slot_save = 0
+cdef Py_ssize_t slot_adapter = 0
 
 
 cdef int find_slots(object param, object number) except -1:
-    global slot_number, slot_id, slot_kind, slot_value, slot_active, slot_lazy, slot_load, slot_save
+    global slot_number, slot_id, slot_kind, slot_value, slot_active, slot_lazy, slot_load, slot_save, slot_adapter
     slot_number = burn_slot_of(number, "_value")
     slot_id, slot_kind = burn_slot_of(param, "id"), burn_slot_of(param, "kind")
     slot_value, slot_active = burn_slot_of(param, "_value"), burn_slot_of(param, "_active")
     slot_lazy = burn_slot_of(param, "_lazy")
     slot_load, slot_save = burn_slot_of(param, "_load"), burn_slot_of(param, "_save")
+    slot_adapter = burn_slot_of(param, "_adapter")
     return 0
+
+
+@cython.binding(True)      # a method: Param.val
+def held_value(self):
+    """The tensor, initialised now if need be; of a reparameterized parameter, the one that its state makes of the base."""
+    cdef PyObject *held
+    if type(self) is part_param:
+        held = BURN_SLOT(self, slot_value)
+        if held != NULL and <object>held is not None and <object>BURN_SLOT(self, slot_adapter) is None:
+            return <object>held
+    return self._made()
 
 
 @cython.final
@@ -273,6 +286,7 @@ cdef object with_leaf(object param, TensorBase value):
     burn_slot_set(made, slot_lazy, None)
     burn_slot_set(made, slot_load, <object>BURN_SLOT(param, slot_load))
     burn_slot_set(made, slot_save, <object>BURN_SLOT(param, slot_save))
+    burn_slot_set(made, slot_adapter, None)     # walks show a parameter without it, and put it back
     return made
 
 

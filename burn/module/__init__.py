@@ -1,19 +1,25 @@
 """Modules and their parameters.
 
-`base` has the Module, `param` the parameter; `walk` goes over the parts, `visitor` is what users go over them with,
+`base` has the Module, `declared` its fields as annotated, `param` the parameter, `reparameterization` what can be
+attached to one (`lora`, `weight_norm`); `walk` goes over the parts, `visitor` is what users go over them with,
 `display` prints them. Mirrors `burn::module`.
 """
+
+from burn._waiting import check_waiting as _check_waiting
 
 from .base import FrozenModuleError, Module
 from .display import ONE_LINE, Content, DisplaySettings
 from .field import field
 from .flag import Flag
 from .group import ParamGroup, ParamGroupError
+from .lora import Lora, LoraAdapter
 from .param import Param
 from .param_id import ParamId
+from .reparameterization import Reparameterization, Reparameterizer
 from .running import RunningState
 from .variant import EnumModule
 from .visitor import ModuleMapper, ModuleVisitor, PathTracking, list_param_ids
+from .weight_norm import WeightNorm, WeightNormalization
 
 __all__ = [
     "ONE_LINE",
@@ -22,6 +28,8 @@ __all__ = [
     "EnumModule",
     "Flag",
     "FrozenModuleError",
+    "Lora",
+    "LoraAdapter",
     "Module",
     "ModuleMapper",
     "ModuleVisitor",
@@ -30,7 +38,16 @@ __all__ = [
     "ParamGroupError",
     "ParamId",
     "PathTracking",
+    "Reparameterization",
+    "Reparameterizer",
     "RunningState",
+    "WeightNorm",
+    "WeightNormalization",
     "field",
     "list_param_ids",
 ]
+
+
+def __getattr__(name):
+    _check_waiting("burn.module", name)
+    raise AttributeError(f"module 'burn.module' has no attribute {name!r}")

@@ -1,7 +1,8 @@
 """The base of all modules."""
 
 import abc
-import functools
+import html
+import inspect
 import typing
 from types import FunctionType
 
@@ -9,11 +10,15 @@ from burn._annotations import allows_none, own_annotations
 from burn._arguments import described, fits, instance, shown
 from burn._arguments import device as check_device
 from burn._core import core
+from burn._waiting import lack_waiting
+from burn._waiting import shown as without_lacks
 from burn.errors import AutodiffError, ModuleError
 from burn.tensor import Tensor
 
+from .adapted import ModuleReparameterization
+from .declared import check_fields, constructor, declared, hints
 from .display import Content, DisplaySettings, nested, render
-from .field import NO_MARK, FieldInfo, holds_parts, refusal
+from .field import NO_MARK, FieldInfo, field, holds_parts, refusal
 from .flag import Flag
 from .group import ParamGroup
 from .param import Param
@@ -34,8 +39,9 @@ def _call_forward(self, *args, **kwargs):
     return forward(*args, **kwargs)
 
 
+@typing.dataclass_transform(field_specifiers=(field,))
 class _ModuleMeta(abc.ABCMeta):
-    """Collects the marks of a class body, makes a call the forward pass, and closes a module after its `__init__`."""
+    """Collects the marks of a class body, makes its `__init__` and its call, and closes a module after its `__init__`."""
 
     def __new__(meta, name, bases, namespace, **kwargs):
         marks = {key: value for key, value in namespace.items() if isinstance(value, FieldInfo)}
@@ -47,6 +53,10 @@ class _ModuleMeta(abc.ABCMeta):
         cls._marks = marks
         if "_container_type" not in namespace:
             type.__setattr__(cls, "_container_type", f"Struct:{name}")
+        if cls.__init__ is object.__init__ or hasattr(cls.__init__, "_of_fields"):
+            if getattr(cls, "_declares_fields", True) and own_annotations(cls):
+                cls.__init__ = constructor(cls, marks)
+                cls.__init__._of_fields = True
         cls._alias_call()
         return cls
 
@@ -58,6 +68,17 @@ class _ModuleMeta(abc.ABCMeta):
         function = None if forward is None else forward.__dict__["forward"]
         if ours and forward is not call and isinstance(function, FunctionType):
             type.__setattr__(cls, "__call__", function)
+
+    @property
+    def __signature__(cls):
+        """What a call of the class takes: what its `__init__` does."""
+        if cls.__init__ is object.__init__:
+            return inspect.Signature()
+        signature = inspect.signature(cls.__init__)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def __dir__(cls):
+        return without_lacks(cls, super().__dir__())
 
     def __setattr__(cls, name, value):
         super().__setattr__(name, value)
@@ -72,14 +93,15 @@ class _ModuleMeta(abc.ABCMeta):
         return module
 
 
-class Module(ModuleSnapshot, metaclass=_ModuleMeta):
+class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
     """Base of all modules: a container of parameters, other modules and constants.
 
     Fields are assigned in `__init__`, in the order that records and the printed form have, and stay as they are
-    afterwards: every method that changes something returns a new module, `replace(field=value)` among them. A field
-    holds a Param, a Flag, a RunningState, a Tensor (a constant that moves with the module), a Module, a list or tuple
-    of these, None, or a plain constant; anything else is marked with ``name = field(skip=True)`` in the class body.
-    Calling a module calls its `forward`.
+    afterwards: every method that changes something returns a new module, `replace(field=value)` among them. A class
+    that annotates its fields and has no `__init__` gets one that takes them. A field holds a Param, a Flag, a
+    RunningState, a Tensor (a constant that moves with the module), a Module, a list, tuple or dict of these (the keys
+    are texts without dots), None, or a plain constant; anything else is marked with ``name = field(skip=True)`` in the
+    class body. Calling a module calls its `forward`.
 
     Mirrors `burn::module::Module`.
 
@@ -323,11 +345,12 @@ class Module(ModuleSnapshot, metaclass=_ModuleMeta):
 
     try_load_record = load_record
 
-    def save_file(self, path) -> None:
+    def save_file(self, path, sync: bool = False) -> None:
         """Writes the parameters to a burnpack file, which is always the old one or the new one, never a part.
 
         Args:
             path: destination; ``.bpk`` is appended where it has no extension.
+            sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
 
         Raises:
             RecordIoError: the file cannot be written.
@@ -337,7 +360,7 @@ class Module(ModuleSnapshot, metaclass=_ModuleMeta):
         >>> LinearConfig(2, 1).init().load_file("model.bpk").num_params()
         3
         """
-        self.into_record().save(path)
+        self.into_record().save(path, sync)
 
     def load_file(self, path):
         """The module with the values of a burnpack file, on the devices where its parameters are.
@@ -407,10 +430,10 @@ class Module(ModuleSnapshot, metaclass=_ModuleMeta):
         return render(self._display_name(), content, self.num_params())
 
     def _all_fields(self, content: Content) -> Content:
-        declared = _declared(type(self))
+        annotated = declared(type(self))
         for attribute, value in self.__dict__.items():
             mark = self._marks.get(attribute, NO_MARK)
-            content.add_field(mark.name or attribute, value, mark.array, allows_none(declared.get(attribute)))
+            content.add_field(mark.name or attribute, value, mark.array, allows_none(annotated.get(attribute)))
         return content
 
     def _display_name(self) -> str:
@@ -419,20 +442,21 @@ class Module(ModuleSnapshot, metaclass=_ModuleMeta):
     def _check_field(self, name: str, value):
         """Raises unless a value fits the annotation of a field, or is of the sort that stands there now."""
         mark = self._marks.get(name, NO_MARK)
-        hint = _hints(type(self)).get(name)
+        hint = hints(type(self)).get(name)
         if mark.skip or (hint is not None and fits(value, hint)):
             return
         wanted = refusal(self.__dict__[name], value, hint is not None)
         if wanted is not None:
-            remedy = f"; use replace({name}=module.{name}.with_value(tensor))" if wanted == "a Param" else ""
+            keep = f"; use replace({name}=module.{name}.with_value(tensor))" if wanted == "a Param" else ""
             raise ModuleError(
                 f"[replace] '{type(self).__name__}.{name}' must be {wanted if hint is None else described(hint)}, "
-                f"got {shown(value)}{remedy if type(value) is Tensor else ''}"
+                f"got {shown(value)}{keep if type(value) is Tensor else ''}"
             )
 
     def _close(self):
         """Checks the fields and makes the module unchangeable."""
         cls, marks = type(self), self._marks
+        check_fields(cls, self.__dict__, marks)
         layout = []
         for attribute, value in self.__dict__.items():
             mark = marks.get(attribute, NO_MARK)
@@ -476,6 +500,12 @@ class Module(ModuleSnapshot, metaclass=_ModuleMeta):
 
     __repr__ = __str__
 
+    def __dir__(self):
+        return without_lacks(type(self), super().__dir__())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
     def __copy__(self):
         return self.clone()
 
@@ -491,6 +521,7 @@ class Module(ModuleSnapshot, metaclass=_ModuleMeta):
 
 
 _set_layout = Module._layout.__set__
+lack_waiting(Module)
 
 
 class _Count(ModuleVisitor):
@@ -516,18 +547,3 @@ class _Switch(PathTracking, ModuleMapper):
 
     def map_flag(self, flag: Flag) -> Flag:
         return flag.with_value(self.enabled) if self.flags and self.group.matches(flag.id, self.path()) else flag
-
-
-@functools.cache
-def _hints(cls: type) -> dict:
-    """The annotations of a class and its bases as types; none where one of them names what is not known here."""
-    try:
-        return typing.get_type_hints(cls)
-    except (NameError, TypeError):
-        return {}
-
-
-@functools.cache
-def _declared(cls: type) -> dict:
-    """The annotations of a class and its bases, bases first."""
-    return {name: hint for base in reversed(cls.__mro__) for name, hint in own_annotations(base).items()}

@@ -23,7 +23,7 @@ class DisplaySettings:
         indentation_size: spaces of one level.
         level: how deep the module is, from 1.
 
-    >>> settings = DisplaySettings().with_indentation_size(4).inherit(DisplaySettings())
+    >>> settings = DisplaySettings().with_indentation_size(4).optional().inherit(DisplaySettings())
     >>> settings.get("indentation_size"), settings.get("show_param_id")
     (4, False)
     """
@@ -54,6 +54,10 @@ class DisplaySettings:
     def with_indentation_size(self, value: int) -> "DisplaySettings":
         """Spaces of one level (default 2)."""
         return dataclasses.replace(self, indentation_size=value)
+
+    def optional(self) -> "DisplaySettings":
+        """These settings: where Rust wraps them in ``Some``, Python needs nothing."""
+        return self
 
     def inherit(self, top: "DisplaySettings") -> "DisplaySettings":
         """These settings where ``top`` leaves something open; the level is that of ``top``.
@@ -98,7 +102,7 @@ class Content:
     [('rate', '0.00001'), ('debug', '1e-5')]
     >>> Content(DisplaySettings()).add_field("size", 3, array=False, optional=True).add_formatted("text", "ready").attributes
     [('size', 'Some(3)'), ('text', 'ready')]
-    >>> Content(DisplaySettings()).add_single("text alone").single
+    >>> Content(DisplaySettings()).add_single("text alone").optional().single
     'text alone'
     """
 
@@ -158,6 +162,10 @@ class Content:
         self.attributes.append((name, text))
         return self
 
+    def optional(self) -> "Content":
+        """This content: where Rust wraps it in ``Some``, Python needs nothing."""
+        return self
+
     def add_single(self, value) -> "Content":
         """Prints the value alone, without type name and braces.
 
@@ -193,9 +201,9 @@ def nested(settings: DisplaySettings) -> DisplaySettings:
 
 
 def format_container(name: str, items, settings: DisplaySettings) -> str:
-    """The text of a list, array or tuple of modules."""
+    """The text of a list, array, tuple or dict of modules."""
     content = Content(nested(settings))
-    for index, item in enumerate(items):
+    for index, item in items.items() if isinstance(items, dict) else enumerate(items):
         content.add(str(index), item)
     content.settings = settings
     return render(name, content, 0)
@@ -210,13 +218,15 @@ def _format(value, settings: DisplaySettings, plain: bool) -> str:
             f"Vec<0..{len(value)}>" if isinstance(value, list) else f"({', '.join(f'L{i}' for i in range(len(value)))})"
         )
         return format_container(name, value, settings)
+    if isinstance(value, dict) and any(hasattr(item, "_format") for item in value.values()):
+        return format_container(f"Dict<0..{len(value)}>", value, settings)
     if isinstance(value, Tensor):
         return f"Tensor {{rank: {len(value.shape)}, shape: {list(value.shape)}}}"
     return plain_text(value) if plain else debug_text(value)
 
 
 def _is_constant(value) -> bool:
-    items = value if isinstance(value, (list, tuple)) else [value]
+    items = value if isinstance(value, (list, tuple)) else value.values() if isinstance(value, dict) else [value]
     return not any(hasattr(item, "_format") or isinstance(item, Tensor) for item in items)
 
 

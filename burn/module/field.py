@@ -1,7 +1,9 @@
 """What may stand in a field of a module, and the marks that a class body can give a field."""
 
 import enum
+import inspect
 import types
+from typing import Any
 
 import numpy as np
 
@@ -35,21 +37,25 @@ _known: dict[type, bool | None] = {}
 class FieldInfo:
     """The mark that `field` leaves in a class body."""
 
-    __slots__ = ("array", "name", "skip")
+    __slots__ = ("array", "default", "name", "skip")
 
-    def __init__(self, skip: bool, name: str | None, array: bool):
+    def __init__(self, skip: bool, name: str | None, array: bool, default=inspect.Parameter.empty):
         self.skip = skip
         self.name = name
         self.array = array
+        self.default = default
 
 
-def field(*, skip: bool = False, name: str | None = None, array: bool = False):
+def field(
+    *, skip: bool = False, name: str | None = None, array: bool = False, default: Any = inspect.Parameter.empty
+) -> Any:
     """Marks a field in the body of a module class.
 
     Args:
         skip: the field is none of the module's parts: it is never visited, moved or recorded, and may hold anything.
         name: the name in paths and in the printed form, where it cannot be the attribute's.
         array: a list of fixed length: Burn's ``[T; N]`` in the printed form and in container types.
+        default: the value that the constructor made from the annotations takes where none is given.
 
     Returns:
         The mark.
@@ -62,7 +68,7 @@ def field(*, skip: bool = False, name: str | None = None, array: bool = False):
     >>> Apply(abs).function(-1)
     1
     """
-    return FieldInfo(skip, name, array)
+    return FieldInfo(skip, name, array, default)
 
 
 NO_MARK = FieldInfo(False, None, False)
@@ -81,12 +87,20 @@ def holds_parts(value, where: str) -> bool:
     if known is not None:
         return known
     if isinstance(value, dict):
-        for key, item in value.items():
-            if holds_parts(item, f"{where}[{key!r}]"):
+        found = {holds_parts(item, f"{where}[{key!r}]") for key, item in value.items() if item is not None}
+        if True not in found:
+            return False
+        if kind is not dict:
+            raise ModuleError(f"[{where}] a {kind.__name__} cannot hold modules or parameters: use a dict")
+        if len(found) == 2:
+            raise ModuleError(f"[{where}] modules and constants cannot share a dict: use two fields")
+        for key in value:
+            if not isinstance(key, str) or not key or "." in key:
                 raise ModuleError(
-                    f"[{where}] a dict cannot hold modules or parameters: use a list, a tuple, or a module with fields"
+                    f"[{where}] the keys of a dict of modules must be texts without dots, got {key!r}: "
+                    "they stand in the paths of parameters"
                 )
-        return False
+        return True
     if isinstance(value, (list, tuple, set, frozenset)):
         found = {holds_parts(item, f"{where}[{index}]") for index, item in enumerate(value) if item is not None}
         if True in found and kind not in (list, tuple):
@@ -114,6 +128,8 @@ def refusal(old, new, annotated: bool) -> str | None:
             return None if isinstance(new, kind) else f"a {kind.__name__}"
     if isinstance(old, (list, tuple)):
         return None if isinstance(new, (list, tuple)) else "a list or a tuple"
+    if isinstance(old, dict):
+        return None if isinstance(new, dict) else "a dict"
     if holds_parts(old, "") or isinstance(new, (*_PARTS, Module)):
         return "a constant"
     return None if not annotated or isinstance(new, type(old)) else f"a {type(old).__name__}"

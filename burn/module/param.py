@@ -1,7 +1,10 @@
 """Parameters: tensors with an identity, initialised when they are first needed."""
 
+import math
 import threading
 import weakref
+from collections.abc import Callable
+from typing import ClassVar
 
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer
@@ -79,9 +82,19 @@ class Param:
     ([2], enabled)
     """
 
-    __slots__ = ("__weakref__", "_active", "_lazy", "_load", "_save", "_value", "id", "kind")
+    __slots__ = ("__weakref__", "_active", "_adapter", "_lazy", "_load", "_save", "_value", "id", "kind")
 
-    def __init__(self, id: ParamId, value: Tensor | None, active: bool, kind: str, lazy=None, load=None, save=None):
+    def __init__(
+        self,
+        id: ParamId,
+        value: Tensor | None,
+        active: bool,
+        kind: str,
+        lazy=None,
+        load=None,
+        save=None,
+        adapter=None,
+    ):
         """Use `initialized`, `from_tensor`, `from_data`, `uninitialized` or `from_bool`."""
         self.id = id
         self.kind = kind
@@ -90,20 +103,23 @@ class Param:
         self._lazy = lazy
         self._load = load
         self._save = save
+        self._adapter = adapter
         if lazy is not None:
             lazy.handles.add(self)
 
     @staticmethod
-    def initialized(id: ParamId, value: Tensor) -> "Param":
+    def initialized(id: ParamId, value: "Tensor | Flag | bool") -> "Param | Flag":
         """A parameter with this id and tensor; a Float one is active if the tensor requires a gradient.
 
         Args:
             id: the id.
-            value: the tensor.
+            value: the tensor; True, False or a Flag gives a Flag.
 
-        >>> Param.initialized(ParamId(1), Tensor([1, 2])).kind
-        'int'
+        >>> Param.initialized(ParamId(1), Tensor([1, 2])).kind, Param.initialized(ParamId(2), True)
+        ('int', enabled)
         """
+        if isinstance(value, (bool, Flag)):
+            return Flag(bool(value), id)
         kind = _kind_of("initialized", value)
         return Param(id, value, kind == "float" and value.is_require_grad(), kind)
 
@@ -162,12 +178,64 @@ class Param:
         shape = tuple(integer("uninitialized", "shape", size, 0) for size in shape)
         return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, shape))
 
-    def val(self) -> Tensor:
-        """The tensor, initialised now if need be."""
+    val: ClassVar[Callable[["Param"], Tensor]] = (
+        core.held_value
+    )  # every layer calls it: compiled, with `_made` for what is left
+
+    def _made(self) -> Tensor:
+        value = self.base()
+        return value if self._adapter is None else self._effective(value)
+
+    def base(self) -> Tensor:
+        """The stored tensor, initialised now if need be, without a reparameterization.
+
+        >>> from burn.module import Lora
+        >>> weight = burn.nn.LinearConfig(2, 1).init().apply_lora(Lora(1, 1.0)).weight
+        >>> weight.base().dims(), weight.adapter().a.dims()
+        ([2, 1], [2, 1])
+        """
         value = self._value
         return value if value is not None else self._initialise()
 
-    base = val
+    def _effective(self, value: Tensor) -> Tensor:
+        made = instance("Param.val", "what a reparameterization makes", self._adapter.apply(value), Tensor)
+        if len(made.shape) != len(value.shape):
+            raise ModuleError(
+                f"[Param] the reparameterization {self._adapter.NAME!r} must keep the number of axes, "
+                f"{len(value.shape)}, got {len(made.shape)}"
+            )
+        return made
+
+    def reparameterization(self, kind: type):
+        """What is attached to the parameter if it is a ``kind``, else None.
+
+        Args:
+            kind: a subclass of `Reparameterization`.
+
+        >>> from burn.module import Reparameterization
+        >>> Param.from_data([1.0]).reparameterization(Reparameterization) is None
+        True
+        """
+        return self._adapter if isinstance(self._adapter, instance("reparameterization", "kind", kind, type)) else None
+
+    def adapter(self):
+        """The `LoraAdapter` of the parameter, or None.
+
+        >>> Param.from_data([1.0]).adapter() is None
+        True
+        """
+        from .lora import LoraAdapter
+
+        return self.reparameterization(LoraAdapter)
+
+    def _bare(self) -> "Param":
+        """The parameter without what is attached to it."""
+        return self._adapted(None)
+
+    def _adapted(self, adapter) -> "Param":
+        """The parameter with this attached to it."""
+        lazy = self._lazy if self._value is None else None
+        return Param(self.id, self._value, self._active, self.kind, lazy, self._load, self._save, adapter)
 
     def _initialise(self) -> Tensor:
         lazy = self._lazy
@@ -219,10 +287,7 @@ class Param:
 
     def num_elements(self) -> int:
         """Number of elements; nothing is initialised."""
-        count = 1
-        for size in self.lazy_shape():
-            count *= size
-        return count
+        return math.prod(self.lazy_shape())
 
     def clone(self) -> "Param":
         """Another handle with the same id; both share the tensor, or the initialisation that is still to come."""
@@ -231,7 +296,8 @@ class Param:
     def map(self, f) -> "Param":
         """A parameter with the tensor ``f(val())``, the same id and the same trainability.
 
-        ``f`` gets the tensor without its gradient: the result is a leaf, and nothing of ``f`` is recorded.
+        ``f`` gets the tensor without its gradient: the result is a leaf, and nothing of ``f`` is recorded. A
+        reparameterization is folded in; `Module.map` keeps it, and maps its parameters too.
 
         Args:
             f: a function of a tensor.
@@ -292,7 +358,7 @@ class Param:
         """
         if self.kind != "float":
             return self
-        param = self._copy()
+        param = self._adapted(self._adapter)
         param._active = bool(require_grad)
         if self._value is not None:
             param._value = _with_grad(self._value, param._active)
@@ -308,7 +374,7 @@ class Param:
         >>> param.transform_for_save().dims(), param.transform_for_load(Tensor([[3.0], [4.0]]), param.id).val().tolist()
         ([2, 1], [[3.0, 4.0]])
         """
-        param = self._copy()
+        param = self._adapted(self._adapter)
         param._load = f
         return param
 
@@ -322,12 +388,12 @@ class Param:
         >>> param.record_shape(), param.transform_for_save().tolist()
         ((2, 1), [[1.0], [2.0]])
         """
-        param = self._copy()
+        param = self._adapted(self._adapter)
         param._save = f
         return param
 
     def init_mapper(self, f) -> "Param":
-        """The parameter with ``f`` applied to its tensor, now or when it is initialised.
+        """The parameter with ``f`` applied to its tensor, now or when it is initialised; a reparameterization is folded in.
 
         Args:
             f: a function of a tensor.
@@ -337,10 +403,12 @@ class Param:
         """
         if self.is_initialized():
             return self.map(f)
-        before = self._lazy
+        before, adapter = self._lazy, self._adapter
 
         def init(device, require_grad):
             value = before.initialise()
+            if adapter is not None:
+                value = adapter.apply(value)
             if value.device != device:
                 value = value.to_device(device)
             return _with_grad(f(value.detach().set_require_grad(False)), require_grad)
@@ -366,7 +434,7 @@ class Param:
         if self._load is not None:
             tensor = self._load(tensor)
         param = self.with_value(tensor)
-        param.id = id
+        param.id, param._adapter = id, self._adapter
         return param
 
     def transform_for_save(self) -> Tensor:
@@ -375,7 +443,7 @@ class Param:
         >>> Param.from_data([1.0]).transform_for_save().tolist()
         [1.0]
         """
-        return self.val() if self._save is None else self._save(self.val())
+        return self.base() if self._save is None else self._save(self.base())
 
     def record_shape(self) -> tuple:
         """The shape that records hold; nothing is initialised.
@@ -396,7 +464,7 @@ class Param:
             device: a Device; None is the default one.
         """
         device = check_device("to_device", device)
-        return self._moved_lazily(device) or self._replaced(self.val().to_device(device))
+        return self._moved("to_device", device, lambda value: value.to_device(device))
 
     def fork(self, device) -> "Param":
         """An independent parameter on another device: its own leaf, with the same id.
@@ -405,15 +473,13 @@ class Param:
             device: a Device; None is the default one.
         """
         device = check_device("fork", device)
-        moved = self._moved_lazily(device)
-        if moved is not None:
-            return moved
-        value = self.val().to_device(device)
-        return self._replaced(self._graded(value.detach()) if self.kind == "float" else value)
+        if self.kind != "float":
+            return self._moved("fork", device, lambda value: value.to_device(device))
+        return self._moved("fork", device, lambda value: self._graded(value.to_device(device).detach()))
 
     def valid(self) -> "Param":
         """The parameter without autodiff."""
-        return self._replaced(self.val().inner())
+        return self._with_base(self.base().inner(), self._adapter and self._adapter.valid())
 
     def train(self) -> "Param":
         """The parameter with autodiff, requiring a gradient if it is active.
@@ -421,23 +487,35 @@ class Param:
         Raises:
             AutodiffError: the tensor is the result of recorded operations.
         """
-        value = self.val().autodiff()
-        return self._replaced(self._graded(value))
+        return self._with_base(self._graded(self.base().autodiff()), self._adapter and self._adapter.train())
 
-    def _replaced(self, value: Tensor) -> "Param":
-        return Param(self.id, value, self._active, self.kind, None, self._load, self._save)
+    def materialize(self) -> "Param":
+        """The parameter with a reparameterization folded into its tensor; itself where it has none.
+
+        >>> from burn.module import Lora
+        >>> weight = burn.nn.LinearConfig(2, 1).init().apply_lora(Lora(1, 1.0)).weight
+        >>> weight.materialize().adapter() is None, weight.materialize().id == weight.id
+        (True, True)
+        """
+        if self._adapter is None:
+            return self
+        return self._with_base(_with_grad(self.val().detach(), self.base().is_require_grad()), None)
+
+    def _with_base(self, value: Tensor, adapter) -> "Param":
+        return Param(self.id, value, self._active, self.kind, None, self._load, self._save, adapter)
 
     def _copy(self) -> "Param":
-        lazy = self._lazy if self._value is None else None
-        return Param(self.id, self._value, self._active, self.kind, lazy, self._load, self._save)
+        return self._adapted(self._adapter and self._adapter.clone())
 
-    def _moved_lazily(self, device) -> "Param | None":
+    def _moved(self, method: str, device, move) -> "Param":
+        """The parameter on another device, which ``move`` brings a tensor to."""
+        adapter = self._adapter and getattr(self._adapter, method)(device)
         if self.is_initialized() or len(self._lazy.handles) > 1:
-            return None
+            return self._with_base(move(self.base()), adapter)
         lazy = self._lazy
         device = device.with_autodiff_context_from(lazy.device)
         moved = _Lazy(lazy.init, device, lazy.require_grad, lazy.shape, (weakref.ref(lazy), *lazy.sources))
-        return Param(self.id, None, self._active, self.kind, moved, self._load, self._save)
+        return Param(self.id, None, self._active, self.kind, moved, self._load, self._save, adapter)
 
     def _format(self, settings) -> str:
         shape = self.lazy_shape()
@@ -458,7 +536,7 @@ class Param:
 
     def __reduce__(self):
         # An autodiff leaf would refuse to be pickled; trainability travels in the parameter.
-        return _restore, (self.id, self.val().inner(), self._active, self._load, self._save)
+        return _restore, (self.id, self.base().inner(), self._active, self._load, self._save, self._adapter)
 
     def __copy__(self):
         return self._copy()
@@ -467,8 +545,8 @@ class Param:
         return self._copy()
 
 
-def _restore(id, value, active, load, save):
-    return Param(id, value, active, _KINDS[value._kind], None, load, save)
+def _restore(id, value, active, load, save, adapter=None):
+    return Param(id, value, active, _KINDS[value._kind], None, load, save, adapter)
 
 
 def _kind_of(op: str, value: Tensor) -> str:

@@ -27,6 +27,7 @@ class EnumModule(Module):
     """
 
     __match_args__ = ("module",)
+    _declares_fields = False  # the annotations of a subclass are variants
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

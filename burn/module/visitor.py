@@ -20,6 +20,9 @@ class ModuleVisitor:
     ...         print("flag", flag)
     ...     def exit_module(self, name, container_type):
     ...         pass
+    ...     def visit_float_with_path(self, path, id, tensor):
+    ...         print(".".join(path), tensor.shape)
+    ...     visit_int_with_path = visit_bool_with_path = visit_float_with_path
     >>> burn.nn.LinearConfig(3, 2).with_bias(False).init().visit(Shapes())
     Struct:Linear weight
     float (3, 2)
@@ -51,6 +54,33 @@ class ModuleVisitor:
 
         Args:
             flag: the flag.
+        """
+
+    def visit_float_with_path(self, path: list[str], id, tensor):
+        """A Float tensor at a path; modules do not call it, programs that have tensors and paths may.
+
+        Args:
+            path: the names that lead to it.
+            id: the id of its parameter.
+            tensor: the tensor.
+        """
+
+    def visit_int_with_path(self, path: list[str], id, tensor):
+        """An Int tensor at a path; see `visit_float_with_path`.
+
+        Args:
+            path: the names that lead to it.
+            id: the id of its parameter.
+            tensor: the tensor.
+        """
+
+    def visit_bool_with_path(self, path: list[str], id, tensor):
+        """A Bool tensor at a path; see `visit_float_with_path`.
+
+        Args:
+            path: the names that lead to it.
+            id: the id of its parameter.
+            tensor: the tensor.
         """
 
     def enter_module(self, name: str, container_type: str):

@@ -11,9 +11,9 @@ from .flag import Flag
 from .param import Param
 from .param_id import ParamId
 from .running import RunningState
-from .visitor import ModuleMapper, ModuleVisitor
+from .visitor import ModuleMapper, ModuleVisitor, PathTracking
 
-core.set_parts(Param, ParamId, Flag, RunningState, Tensor, ModuleVisitor, ModuleMapper)
+core.set_parts(Param, ParamId, Flag, RunningState, Tensor, ModuleVisitor, ModuleMapper, PathTracking)
 
 # What the methods of a module do to a plain tensor and to a flag in it.
 _TENSOR = {
@@ -22,22 +22,27 @@ _TENSOR = {
     "valid": lambda tensor: tensor.inner(),
     "train": lambda tensor: tensor.autodiff(),
     "clone": lambda tensor: tensor,
+    "materialize": lambda tensor: tensor,
 }
 
 
 def transform(value, method: str, args: tuple):
-    """The part after ``to_device``, ``fork``, ``valid``, ``train`` or ``clone``."""
+    """The part after ``to_device``, ``fork``, ``valid``, ``train``, ``clone`` or ``materialize``."""
     kind = type(value)
     if kind is Param or kind is RunningState:
+        if kind is RunningState and method == "materialize":
+            method = "clone"
         try:
             return getattr(value, method)(*args)
         except Exception as error:
             error.param = value  # the caller finds its path
             raise
     if kind is Flag:
-        return value if method in ("to_device", "fork") else getattr(value, method)()
+        return value if method in ("to_device", "fork", "materialize") else getattr(value, method)()
     if kind is list or kind is tuple:
         return kind(transform(item, method, args) for item in value)
+    if kind is dict:
+        return {key: transform(item, method, args) for key, item in value.items()}
     if kind is Tensor:
         return _TENSOR[method](value, *args)
     if value is None:
@@ -51,8 +56,15 @@ def parts(value, path: str = ""):
     if isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from parts(item, f"{path}.{index}" if path else str(index))
+    elif type(value) is dict:
+        for key, item in value.items():
+            yield from parts(item, f"{path}.{key}" if path else key)
     elif value is not None:
         yield path, value
+        if type(value) is Param:
+            if value._adapter is not None:
+                yield from parts(value._adapter, f"{path}.{value._adapter.NAME}" if path else value._adapter.NAME)
+            return
         for attribute, name, _ in getattr(value, "_layout", None) or ():
             yield from parts(value.__dict__[attribute], f"{path}.{name}" if path else name)
 

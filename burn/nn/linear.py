@@ -7,7 +7,7 @@ from burn.config import Config
 from burn.errors import ShapeError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
-from burn.tensor import module as functional
+from burn.tensor.module import linear
 
 from ._checks import check_last, check_size
 from .initializer import Initializer
@@ -97,7 +97,7 @@ class Linear(Module):
         """
         weight, bias = self.weight.val(), self.bias
         try:
-            return functional.linear(input, weight, None if bias is None else bias.val())
+            return linear(input, weight, None if bias is None else bias.val())
         except (ShapeError, TypeError):
             # The product checks kind and shapes anyway, before it runs; only the message is the layer's.
             check_last("Linear", input, weight.shape[0], "d_input", weight)

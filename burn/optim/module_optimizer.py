@@ -232,13 +232,14 @@ class ModuleOptimizer:
         """
         return self.load_record(OptimizerRecord.from_bytes(data))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, sync: bool = False) -> None:
         """Write the states to a burnpack file; `.bpk` is appended where `path` has no extension.
 
         Args:
             path: the file.
+            sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
         """
-        self.to_record().save(path)
+        self.to_record().save(path, sync)
 
     def load(self, path: str | Path) -> ModuleOptimizer:
         """Load the states from a burnpack file; see `load_record`.

@@ -57,16 +57,17 @@ class OptimizerRecord:
         """
         return cls._read(Reader.from_bytes(data))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, sync: bool = False) -> None:
         """Write a burnpack file; `.bpk` is appended where `path` has no extension, an existing file is replaced.
 
         Args:
             path: the file.
+            sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
 
         Raises:
             RecordIoError: if the file cannot be written; an old one is then still there.
         """
-        self._writer().write_to_file(path)
+        self._writer().sync(sync).write_to_file(path)
 
     @classmethod
     def load(cls, path: str | Path) -> OptimizerRecord:

@@ -267,7 +267,8 @@ class SavingStore(ModuleStore):
 
     >>> from burn.nn import LinearConfig
     >>> from burn.store import BurnToPyTorchAdapter, SafetensorsStore
-    >>> store = SafetensorsStore.from_file("layer").auto_extension(True).overwrite(True).clear_metadata().metadata("epoch", "3")
+    >>> store = SafetensorsStore.from_file("layer").auto_extension(True).overwrite(True).sync(False)
+    >>> store = store.clear_metadata().metadata("epoch", "3")
     >>> store.with_to_adapter(BurnToPyTorchAdapter()).collect_from(LinearConfig(2, 3).init())
     >>> SafetensorsStore.from_file("layer.safetensors").file_metadata()
     {'epoch': '3'}
@@ -285,6 +286,7 @@ class SavingStore(ModuleStore):
         super().__init__(path)
         self._data = data
         self._overwrite = False
+        self._sync = False
         self._auto_extension = self._auto_default
         self._to: ModuleAdapter = IdentityAdapter()
         self._metadata = {"format": self._format, "version": BURN_VERSION, "producer": "burn"}
@@ -315,6 +317,15 @@ class SavingStore(ModuleStore):
             enable: whether to.
         """
         self._overwrite = truth("overwrite", "enable", enable)
+        return self
+
+    def sync(self, enable: bool):
+        """Whether saving waits until the file is on the disk (default False): it then survives a loss of power too.
+
+        Args:
+            enable: whether to.
+        """
+        self._sync = truth("sync", "enable", enable)
         return self
 
     def metadata(self, key: str, value: str):
@@ -381,7 +392,9 @@ class SavingStore(ModuleStore):
         return self._data
 
 
-def write_atomically(path: str, overwrite: bool, pieces: Iterable, error: Callable[[str], Exception]) -> None:
+def write_atomically(
+    path: str, overwrite: bool, sync: bool, pieces: Iterable, error: Callable[[str], Exception]
+) -> None:
     """Writes pieces of bytes to a file that appears under its name when it is complete.
 
     ``error`` makes the exception of a text.
@@ -392,7 +405,7 @@ def write_atomically(path: str, overwrite: bool, pieces: Iterable, error: Callab
     if not overwrite and os.path.lexists(path):
         raise error(exists)
     try:
-        with atomic.AtomicFile(path, overwrite) as file:
+        with atomic.AtomicFile(path, overwrite, sync) as file:
             for piece in pieces:
                 rest = memoryview(piece).cast("B")
                 while rest:

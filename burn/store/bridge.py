@@ -242,8 +242,12 @@ def renamed(tensor: PackTensor, name: str) -> PackTensor:
         return tensor
     if isinstance(tensor, RefusedTensor):
         return RefusedTensor(name, tensor.dtype.name, tensor.shape, tensor.reason, tensor.byte_len())
-    copy = PackTensor.deferred(name, tensor.dtype, tensor.shape, tensor.byte_len(), tensor.to_bytes, tensor.param_id)
-    return copy
+    if not tensor.is_deferred():
+        return PackTensor(name, tensor.dtype, tensor.shape, tensor.to_bytes(), tensor.param_id)
+    fill = tensor.read_into if tensor.is_stored() else None
+    return PackTensor.deferred(
+        name, tensor.dtype, tensor.shape, tensor.byte_len(), tensor.to_bytes, tensor.param_id, fill
+    )
 
 
 def dtype_of(dtype: DType) -> PackDType:

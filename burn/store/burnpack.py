@@ -44,7 +44,7 @@ class BurnpackStore(SavingStore):
         return reader(self._path).in_file_order()
 
     def _write(self, tensors: list[PackTensor]) -> None:
-        writer = Writer(tensors).overwrite(self._overwrite).auto_extension(self._auto_extension)
+        writer = Writer(tensors).overwrite(self._overwrite).auto_extension(self._auto_extension).sync(self._sync)
         for key, value in self._metadata.items():
             writer.with_metadata(key, value)
         if self._path is None:

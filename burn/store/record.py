@@ -2,13 +2,15 @@
 
 import enum
 
-from burn._arguments import instance
-from burn.errors import RecordValidationError
+from burn._arguments import file_path, instance, truth
+from burn._core import core
+from burn.errors import NotYetError, RecordValidationError
 from burn.module.group import ParamGroup
 from burn.module.param import Param
 from burn.module.param_id import ParamId
 from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
 from burn.tensor import DType, Tensor
+from burn.tensor._interop import HOST
 
 from .pack import PackDType, PackTensor, Reader, Writer
 
@@ -18,6 +20,10 @@ class DTypePolicy(enum.Enum):
 
     FromRecord = 0
     CastToModule = 1
+
+
+class QuantizedRecordError(NotYetError, RecordValidationError):
+    """A record holds quantized tensors, which burn does not have yet."""
 
 
 class ModuleRecord:
@@ -43,7 +49,7 @@ class ModuleRecord:
     12
     """
 
-    __slots__ = ("_cast", "_entries", "_partial", "_unused", "_validate")
+    __slots__ = ("_cast", "_entries", "_file", "_partial", "_unused", "_validate")
 
     def __init__(self, entries=()):
         """A record of PackTensors named by path, in visit order."""
@@ -52,6 +58,7 @@ class ModuleRecord:
         self._partial = False
         self._unused = False
         self._validate = True
+        self._file = ""
 
     @classmethod
     def from_module(cls, module, group: ParamGroup | None = None) -> "ModuleRecord":
@@ -129,16 +136,17 @@ class ModuleRecord:
         """
         return cls(Reader.from_bytes(data).in_file_order())
 
-    def save(self, path) -> None:
+    def save(self, path, sync: bool = False) -> None:
         """Writes a burnpack file, which is always the old one or the new one, never a part.
 
         Args:
             path: destination, replaced if it exists; ``.bpk`` is appended where it has no extension.
+            sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
 
         Raises:
             RecordIoError: the file cannot be written.
         """
-        Writer(self._entries).write_to_file(path)
+        Writer(self._entries).sync(truth("save", "sync", sync)).write_to_file(path)
 
     @classmethod
     def load(cls, path) -> "ModuleRecord":
@@ -150,7 +158,9 @@ class ModuleRecord:
         Raises:
             RecordIoError: the file is missing, damaged, or of an older format.
         """
-        return cls(Reader.from_file(path).in_file_order())
+        record = cls(Reader.from_file(path).in_file_order())
+        record._file = f" of {file_path('load', path)!r}"
+        return record
 
     def apply(self, module):
         """The module with the values of this record; the module itself stays as it was.
@@ -168,22 +178,25 @@ class ModuleRecord:
         mapper = _Apply({entry.name: entry for entry in self._entries}, self._cast)
         loaded = _module("apply", module).map(mapper)
         if self._validate and mapper.errors:
-            raise RecordValidationError(f"[load_record] the record does not fit the module: {'; '.join(mapper.errors)}")
+            raise RecordValidationError(
+                f"[load_record] the record{self._file} does not fit the module: {'; '.join(mapper.errors)}; make the "
+                "module as it was saved, or load with validate(False) to keep what it has there"
+            )
         if not self._partial and mapper.missing:
             raise RecordValidationError(
-                f"[load_record] Missing tensors: {_names(mapper.missing)}; "
+                f"[load_record] Missing tensors: {_names(mapper.missing)} in the record{self._file}; "
                 "load with allow_partial(True) to keep those parameters as they are"
             )
         if not self._unused and mapper.entries:
             raise RecordValidationError(
-                f"[load_record] Unused tensors: {_names(sorted(mapper.entries))}; "
+                f"[load_record] Unused tensors: {_names(sorted(mapper.entries))} in the record{self._file}; "
                 "load with allow_unused(True) to pass over them"
             )
         return loaded
 
     def _with(self, option: str, value) -> "ModuleRecord":
         record = ModuleRecord(self._entries)
-        for name in ("_cast", "_partial", "_unused", "_validate"):
+        for name in ("_cast", "_file", "_partial", "_unused", "_validate"):
             setattr(record, name, getattr(self, name))
         setattr(record, option, value)
         return record
@@ -258,16 +271,39 @@ def pack_tensor(name: str, tensor: Tensor, id: ParamId | None = None) -> PackTen
 def unpack_tensor(entry: PackTensor, device, kind: str | None = None) -> Tensor:
     """A tensor on a device from a container's entry, in the recorded dtype (Bool: in the device's own store)."""
     if entry.dtype.name == "QFloat":
-        raise RecordValidationError(
+        raise QuantizedRecordError(
             f"[load_record] {entry.name!r} is quantized ({entry.dtype}): this release has no quantized tensors yet; "
             "save the model from Burn after dequantizing it"
         )
+    tensor = None if kind == "bool" or entry.dtype.name == "Bool" else _adopted(entry, device)
+    if tensor is not None:
+        return tensor
     array = entry.to_numpy()
     if kind == "bool" or entry.dtype.name == "Bool":
         # Any byte but 0 counts as true, so no Bool tensor holds anything else than 0 and 1.
         flat = array.view("u1") if array.dtype.itemsize == 1 else array
         return Tensor.from_data(flat != 0, device)
     return Tensor.from_data(array, device, DType.of(entry.dtype.name.lower()))
+
+
+def _adopted(entry: PackTensor, device) -> Tensor | None:
+    """The tensor without a copy: read straight into its memory, or over bytes that never change; None where that cannot be."""
+    if device._dlpack()[0] != HOST or not 1 <= len(entry.shape) <= 8:
+        return None
+    dtype = DType.of(entry.dtype.name.lower())
+    if entry.is_stored():
+        tensor = core.empty(entry.shape, dtype.code, device._slot, device._ctx)
+        if entry.byte_len():
+            entry.read_into(core.to_writable(tensor))
+        return tensor
+    if not entry.is_constant():
+        return None
+    array = entry.to_numpy()
+    if array.ctypes.data % dtype.size or not array.size:
+        return None
+    return core.borrow(
+        array.ctypes.data, array, array.shape, array.strides, dtype.code, device._slot, device._ctx, True
+    )
 
 
 def _module(op: str, module):

@@ -25,6 +25,11 @@ class Source:
         """The bytes from ``start`` to ``end``, all of them."""
         raise NotImplementedError
 
+    def read_into(self, buffer, start: int) -> None:
+        """Fills a writable buffer with the bytes from ``start`` on."""
+        rest = memoryview(buffer).cast("B")
+        rest[:] = self.read(start, start + len(rest))
+
     def error(self, text: str, kind: type[StoreIoError] = StoreIoError) -> StoreIoError:
         """An error about these bytes: ``text`` goes on after their name."""
         return kind(f"[{self.format}] {self.name} {text}")
@@ -64,7 +69,12 @@ class FileSource(Source):
             buffer = np.empty(end - start, np.uint8)
         except MemoryError as error:
             raise self.error(f"cannot be read: there is no memory for {end - start} bytes") from error
-        rest = buffer.data
+        self.read_into(buffer.data, start)
+        return buffer.data
+
+    def read_into(self, buffer, start: int) -> None:
+        rest = memoryview(buffer).cast("B")
+        end = start + len(rest)
         try:
             while rest:
                 count = os.preadv(self._file.fileno(), [rest], end - len(rest))
@@ -75,7 +85,6 @@ class FileSource(Source):
             raise
         except (OSError, ValueError) as error:
             raise self.error(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-        return buffer.data
 
     def __del__(self):  # tensors are lazy, so the last one to go closes the file; no need to warn about that
         if hasattr(self, "_file"):

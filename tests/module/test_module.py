@@ -179,6 +179,29 @@ def test_map_makes_a_new_module_and_leaves_the_old_one():
     assert doubled.name == "net" and doubled.anything is net.anything and doubled.state is not net.state
 
 
+@pytest.mark.parametrize(
+    "hook, message",
+    [
+        ("map_float", r"\[map\] 'map_float' must return a Param, got Tensor; use param\.map\(f\)"),
+        ("map_int", "'map_int' must return a Param, got NoneType"),
+        ("map_flag", r"'map_flag' must return a Flag, got bool; use flag\.with_value\(value\)"),
+    ],
+)
+def test_what_a_mapper_gives_is_checked(hook, message):
+    class Wrong(ModuleMapper):
+        pass
+
+    class Mixed(Module):
+        def __init__(self):
+            self.real, self.whole = Param.from_data([1.0], CPU), Param.from_data([1], CPU)
+            self.flag = Flag(True)
+
+    given = {"map_float": lambda self, p: p.val(), "map_int": lambda self, p: None, "map_flag": lambda self, f: True}
+    setattr(Wrong, hook, given[hook])
+    with pytest.raises(ModuleError, match=message):
+        Mixed().map(Wrong())
+
+
 def test_fields_do_not_change_after_construction():
     tiny = Tiny()
     with pytest.raises(FrozenModuleError, match=r"'bias' cannot be assigned.*module.replace\(bias=\.\.\.\)"):
@@ -318,7 +341,11 @@ Point = collections.namedtuple("Point", "x y")
     [
         (object(), r"Holder\.thing.*type object.*thing = field\(skip=True\)"),
         (abs, r"Holder\.thing"),
-        ({"a": Relu()}, "a dict cannot hold modules"),
+        ({"a.b": Relu()}, r"Holder\.thing.*texts without dots, got 'a\.b'"),
+        ({"": Relu()}, "texts without dots, got ''"),
+        ({1: Relu()}, "texts without dots, got 1"),
+        ({"a": Relu(), "b": 3}, "cannot share a dict"),
+        (collections.OrderedDict(a=Relu()), "a OrderedDict cannot hold modules"),
         ({"a": object()}, r"Holder\.thing\['a'\]"),
         ([Relu(), 3], "cannot share a list"),
         ([object()], r"Holder\.thing\[0\]"),

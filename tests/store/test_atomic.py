@@ -73,6 +73,61 @@ def test_a_killed_save_leaves_the_old_file(tmp_path):
     assert value_of(path) == 3 and names(tmp_path) == ["m.bpk"]
 
 
+_SAVING = """
+import sys
+import numpy as np
+from burn.store.pack import PackTensor, Writer
+
+print("ready", flush=True)
+value = 2.0
+while True:
+    tensors = [PackTensor.from_numpy(f"w{i}", np.full(1 << 14, value, "f4")) for i in range(8)]
+    Writer(tensors).sync(value % 2 == 0).write_to_file(sys.argv[1])
+    value += 1.0
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path):
+    path, random = tmp_path / "m.bpk", np.random.default_rng(0)
+    Writer([PackTensor.from_numpy(f"w{i}", np.full(1 << 14, 1, "f4")) for i in range(8)]).write_to_file(path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    last = 1.0
+    for _ in range(6):
+        child = subprocess.Popen([sys.executable, "-c", _SAVING, path], stdout=subprocess.PIPE, env=environment)
+        assert child.stdout.readline() == b"ready\n"
+        time.sleep(random.uniform(0.0, 0.05))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        values = {value for item in Reader.from_file(path).into_tensors() for value in item.to_numpy().tolist()}
+        assert len(values) == 1, "a file of two saves"
+        (last,) = values
+    assert last >= 1.0
+    one(3).write_to_file(path)
+    assert names(tmp_path) == ["m.bpk"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk(tmp_path):
+    path = tmp_path / "m.bpk"
+    one(1).write_to_file(path)
+    with pytest.raises(pack.PackError, match="cannot write '/dev/full': No space left"):
+        one(2).auto_extension(False).write_to_file_in_place("/dev/full")
+
+    class Full(AtomicFile):
+        def __enter__(self):
+            self.file.close()
+            self.file = open("/dev/full", "wb", buffering=0)
+            return self.file
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pack.writer, "AtomicFile", Full)
+        with pytest.raises(pack.PackError, match=r"cannot write '.*m\.bpk': No space left"):
+            one(2).write_to_file(path)
+    assert value_of(path) == 1 and names(tmp_path) == ["m.bpk"]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs process numbers and locks")
 def test_only_scratch_files_of_dead_processes_are_removed(tmp_path):
     child = subprocess.Popen([sys.executable, "-c", ""])

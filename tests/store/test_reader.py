@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from burn.errors import RecordError, RecordIoError
 from burn.store import pack
 from burn.store.pack import PackTensor, Reader, Writer
+from tests.store import fuzz
 
 
 def small() -> bytes:
@@ -251,3 +252,8 @@ def test_extensions(tmp_path):
     Reader.from_file(tmp_path / "model.v1")
     Writer([]).write_to_file(tmp_path / ".hidden")
     assert (tmp_path / ".hidden.bpk").exists()
+
+
+def test_mutated_files_never_give_another_error():
+    counts = fuzz.run(3000, seed=7)
+    assert counts["read"] > 50 and len(counts) > 4

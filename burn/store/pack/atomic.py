@@ -14,8 +14,8 @@ class AtomicFile:
 
     Used as a context manager it commits at the end of the block, and removes the scratch file when the block raises.
     A process that is killed leaves the destination as it was, and a scratch file that the next save under that name
-    removes. A symbolic link at the
-    destination is replaced by a regular file; the permission bits of a regular file there are kept.
+    removes. A symbolic link at the destination is replaced by a regular file; the permission bits of a regular file
+    there are kept.
 
     Mirrors `burn_pack::AtomicFile`. Errors are plain `OSError`.
 
@@ -27,18 +27,20 @@ class AtomicFile:
     (['a.txt'], 14)
     """
 
-    def __init__(self, destination, overwrite: bool = True):
+    def __init__(self, destination, overwrite: bool = True, sync: bool = True):
         """Opens the scratch file.
 
         Args:
             destination: path of the file to make.
             overwrite: replace what is there; otherwise the commit raises FileExistsError.
+            sync: wait until file and name are on the disk, so that a loss of power leaves the old file or the new one too.
 
         Raises:
             OSError: the directory is missing or not writable, or the path names no file.
         """
         self.destination = os.fspath(destination)
         self.overwrite = overwrite
+        self.sync = sync
         directory, name = os.path.split(self.destination)
         if name in ("", ".", ".."):
             raise OSError(f"cannot write to {self.destination!r}: not a file path")
@@ -66,11 +68,11 @@ class AtomicFile:
         return self._scratch
 
     def commit(self):
-        """Flushes to disk and moves the file to its destination, replacing what is there."""
+        """Flushes to disk (unless ``sync=False``) and moves the file to its destination, replacing what is there."""
         self._publish(overwrite=True)
 
     def commit_new(self):
-        """Flushes to disk and moves the file to its destination; FileExistsError if anything is there."""
+        """The same as `commit`, but FileExistsError if anything is at the destination."""
         self._publish(overwrite=False)
 
     def discard(self):
@@ -92,7 +94,8 @@ class AtomicFile:
 
     def _publish(self, overwrite: bool):
         try:
-            os.fsync(self.file.fileno())
+            if self.sync:
+                os.fsync(self.file.fileno())
             self._keep_permissions()
             self.file.close()
             self._move(overwrite)
@@ -100,7 +103,8 @@ class AtomicFile:
             self.discard()
             raise
         self._scratch = None
-        self._sync_directory()
+        if self.sync:
+            self._sync_directory()
 
     def _keep_permissions(self):
         try:

@@ -71,8 +71,13 @@ class _File:
         self._lock = threading.Lock()
 
     def read(self, start: int, end: int) -> memoryview:
-        buffer = np.empty(end - start, np.uint8)
-        rest = memoryview(buffer)
+        buffer = memoryview(np.empty(end - start, np.uint8))
+        self.read_into(buffer, start)
+        return buffer
+
+    def read_into(self, buffer: memoryview, start: int) -> None:
+        """Fills a buffer with the bytes from ``start`` on."""
+        rest = buffer
         try:
             with self._lock:
                 self._file.seek(start)
@@ -87,7 +92,6 @@ class _File:
             raise PackError(f"[burnpack] {self.name} was closed; read it again") from error
         except OSError as error:
             raise PackError(f"[burnpack] cannot read {self.name}: {reason(error)}") from error
-        return memoryview(buffer)
 
     def close(self):
         self._file.close()
@@ -165,8 +169,16 @@ class Reader:
         except KeyError:
             raise TensorNotFound(f"[burnpack] {self._source.name} has no tensor {name!r}") from None
         source, begin = self._source, self._data_start + start
+        if isinstance(source, _Memory):
+            return PackTensor(name, dtype, shape, source.read(begin, begin + end - start), param_id)
         return PackTensor.deferred(
-            name, dtype, shape, end - start, lambda: source.read(begin, begin + end - start), param_id
+            name,
+            dtype,
+            shape,
+            end - start,
+            lambda: source.read(begin, begin + end - start),
+            param_id,
+            lambda buffer: source.read_into(buffer, begin),
         )
 
     def tensor_data(self, name: str) -> bytes:

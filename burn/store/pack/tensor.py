@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burn._arguments import shown
-from burn.errors import ArgumentTypeError, RecordIoError
+from burn.errors import ArgumentTypeError, BurnError, RecordIoError
 
 from .base import PackError, TensorBytesSizeMismatch, ValidationError
 from .dtype import PackDType
@@ -27,7 +27,7 @@ class PackTensor:
     ((2, 3), 'F32', 24)
     """
 
-    __slots__ = ("_byte_len", "_bytes", "_provider", "dtype", "name", "param_id", "shape")
+    __slots__ = ("_byte_len", "_bytes", "_fill", "_provider", "dtype", "name", "param_id", "shape")
 
     def __init__(self, name: str, dtype: PackDType, shape, data, param_id: int | None = None):
         """A tensor whose bytes are at hand.
@@ -48,16 +48,26 @@ class PackTensor:
         if self.param_id is not None and not 0 <= self.param_id <= _U64_MAX:
             raise ValidationError(f"[burnpack] 'param_id' must fit 64 bits, got {self.param_id} for {name!r}")
         self._bytes = None if data is None else as_bytes(data)
-        self._provider = None
+        self._provider = self._fill = None
         self._byte_len = None if data is None else self._bytes.nbytes
 
     @classmethod
     def deferred(
-        cls, name: str, dtype: PackDType, shape, byte_len: int, provider: Callable, param_id: int | None = None
+        cls,
+        name: str,
+        dtype: PackDType,
+        shape,
+        byte_len: int,
+        provider: Callable,
+        param_id: int | None = None,
+        fill: Callable | None = None,
     ) -> "PackTensor":
-        """A tensor whose bytes are produced by ``provider()`` each time they are asked for; nothing is kept."""
+        """A tensor whose bytes are produced by ``provider()`` each time they are asked for; nothing is kept.
+
+        ``fill(buffer)``, if there is one, writes the same bytes into memory of the caller.
+        """
         tensor = cls(name, dtype, shape, None, param_id)
-        tensor._provider = provider
+        tensor._provider, tensor._fill = provider, fill
         tensor._byte_len = operator.index(byte_len)
         return tensor
 
@@ -83,17 +93,43 @@ class PackTensor:
         """
         if self._provider is None:
             return self._bytes
-        try:
-            data = as_bytes(self._provider())
-        except RecordIoError as error:
-            raise type(error)(f"tensor {self.name!r}: {error}") from error
-        except OSError as error:
-            raise PackError(f"tensor {self.name!r}: {error}") from error
+        data = as_bytes(self._named(self._provider))
         if data.nbytes != self._byte_len:
             raise TensorBytesSizeMismatch(
                 f"[burnpack] tensor {self.name!r}: its source gave {data.nbytes} bytes, declared were {self._byte_len}"
             )
         return data
+
+    def _named(self, source: Callable, *args):
+        """What a source of bytes gives; its errors name the tensor."""
+        try:
+            return source(*args)
+        except RecordIoError as error:
+            raise type(error)(f"tensor {self.name!r}: {error}") from error
+        except OSError as error:
+            if isinstance(error, BurnError):
+                raise
+            raise PackError(f"tensor {self.name!r}: {error}") from error
+
+    def is_deferred(self) -> bool:
+        """Whether the bytes are read or produced when they are asked for."""
+        return self._provider is not None
+
+    def is_stored(self) -> bool:
+        """Whether the bytes lie in a file and can be read into memory of the caller."""
+        return self._fill is not None
+
+    def is_constant(self) -> bool:
+        """Whether the bytes are at hand and can never change, so that their memory may be shared."""
+        return self._bytes is not None and isinstance(self._bytes.obj, bytes)
+
+    def read_into(self, buffer) -> None:
+        """Reads the bytes of a stored tensor into a writable buffer of their size.
+
+        Raises:
+            PackError: the file cannot be read any more; the message names the tensor.
+        """
+        self._named(self._fill, buffer)
 
     def to_numpy(self) -> np.ndarray:
         """The values as an array of the declared shape (read-only where the bytes are); quantized data as flat u8."""

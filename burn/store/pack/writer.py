@@ -1,6 +1,5 @@
 """Writing burnpack containers."""
 
-import io
 import os
 
 from . import cbor
@@ -46,6 +45,7 @@ class Writer:
         self._scalars: dict[str, Scalar] = {}
         self._auto_extension = True
         self._overwrite = True
+        self._sync = False
 
     def with_metadata(self, key: str, value: str) -> "Writer":
         """Adds a text entry; the last value of a key wins."""
@@ -67,6 +67,11 @@ class Writer:
         self._overwrite = enable
         return self
 
+    def sync(self, enable: bool) -> "Writer":
+        """Whether saving waits until the file is on the disk (default False): it then survives a loss of power too."""
+        self._sync = enable
+        return self
+
     def size(self) -> int:
         """Size of the container in bytes; no deferred tensor is read."""
         return self._plan()[2]
@@ -74,10 +79,7 @@ class Writer:
     def into_bytes(self) -> bytes:
         """The whole container in memory."""
         header, starts, _ = self._plan()
-        buffer = io.BytesIO()
-        for piece in self._pieces(header, starts):
-            buffer.write(piece)
-        return buffer.getvalue()
+        return b"".join(self._pieces(header, starts))
 
     def write_into(self, buffer) -> int:
         """Writes the container to the start of a writable buffer and returns its size.
@@ -113,7 +115,7 @@ class Writer:
         if not self._overwrite and os.path.lexists(path):
             raise _exists(path)
         try:
-            with AtomicFile(path, self._overwrite) as file:
+            with AtomicFile(path, self._overwrite, self._sync) as file:
                 self._write(file, header, starts)
         except FileExistsError:
             raise _exists(path) from None

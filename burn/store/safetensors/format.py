@@ -11,7 +11,7 @@ import math
 from burn.errors import StoreError, StoreIoError
 from burn.store.bridge import RefusedTensor
 from burn.store.pack import PackDType, PackTensor
-from burn.store.source import Source
+from burn.store.source import MemorySource, Source
 
 MAX_HEADER_SIZE = 100_000_000
 # JSON makes objects of many times the bytes that describe them. A tensor takes about ten marks of these; a header of a few
@@ -147,7 +147,17 @@ def _tensor(source: Source, data: int, name: str, dtype: str, shape: tuple, star
     if dtype not in _DTYPES:
         reason = f"{source.name} holds it as {dtype}, which burn does not have; save it as F16, BF16 or F32"
         return RefusedTensor(name, dtype, shape, reason, end - start)
-    return PackTensor.deferred(name, _DTYPES[dtype], shape, end - start, lambda: source.read(data + start, data + end))
+    if isinstance(source, MemorySource):
+        return PackTensor(name, _DTYPES[dtype], shape, source.read(data + start, data + end))
+    return PackTensor.deferred(
+        name,
+        _DTYPES[dtype],
+        shape,
+        end - start,
+        lambda: source.read(data + start, data + end),
+        None,
+        lambda buffer: source.read_into(buffer, data + start),
+    )
 
 
 def pieces(tensors: list[PackTensor], metadata: dict[str, str]):

@@ -1,7 +1,5 @@
 """Stores in safetensors files."""
 
-import io
-
 from burn.errors import StoreIoError
 from burn.store.base import SavingStore, write_atomically
 from burn.store.pack import PackTensor
@@ -58,10 +56,9 @@ class SafetensorsStore(SavingStore):
     def _write(self, tensors: list[PackTensor]) -> None:
         pieces = format.pieces(tensors, self._metadata)
         if self._path is None:
-            buffer = io.BytesIO()
-            for piece in pieces:
-                buffer.write(piece)
-            self._data = buffer.getvalue()
+            self._data = b"".join(pieces)
             return
         path = self._full_path(self._path, saving=True)
-        write_atomically(path, self._overwrite, pieces, lambda text: StoreIoError(f"[safetensors] {path!r} {text}"))
+        write_atomically(
+            path, self._overwrite, self._sync, pieces, lambda text: StoreIoError(f"[safetensors] {path!r} {text}")
+        )
