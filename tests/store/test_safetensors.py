@@ -19,7 +19,7 @@ from burn.store.pack import PackDType, PackTensor
 from burn.store.safetensors import format
 from burn.store.source import MemorySource
 from tests.golden import FOLDER, read_safetensors
-from tests.module.test_zoo import Zoo
+from tests.module.test_zoo import zoo
 
 CPU = Device.flex()
 
@@ -52,9 +52,9 @@ def good():
 
 def test_burns_file_loads_and_comes_out_again_byte_for_byte(tmp_path):
     path = FOLDER / "records/zoo_store.safetensors"
-    zoo, result = Zoo().load_from(SafetensorsStore.from_file(path))
+    zoo, result = zoo().load_from(SafetensorsStore.from_file(path))
     assert len(result.applied) == 36 and not result.unused
-    same = Zoo().load_file(FOLDER / "records/zoo_store.bpk")
+    same = zoo().load_file(FOLDER / "records/zoo_store.bpk")
     for ours, theirs in zip(zoo.collect(), same.collect(), strict=True):
         assert ours.name == theirs.name and bytes(ours.to_bytes()) == bytes(theirs.to_bytes())
     out = tmp_path / "zoo.safetensors"

@@ -13,7 +13,7 @@ from burn.store import BurnpackStore, KeyRemapper, ModuleStore, PathFilter, Pyto
 from burn.store.base import SavingStore
 from burn.store.pack import AlreadyExists, Reader
 from tests.golden import FOLDER
-from tests.module.test_zoo import Zoo
+from tests.module.test_zoo import zoo
 
 CPU = Device.flex()
 SAVING = [BurnpackStore, SafetensorsStore]
@@ -29,7 +29,7 @@ def linear(*size):
 
 def test_burns_file_loads_and_comes_out_again_byte_for_byte(tmp_path):
     path = FOLDER / "records/zoo_store.bpk"
-    zoo, result = Zoo().load_from(BurnpackStore.from_file(path))
+    zoo, result = zoo().load_from(BurnpackStore.from_file(path))
     assert len(result.applied) == 36 and not result.unused
     zoo.save_into(BurnpackStore.from_file(tmp_path / "zoo"))
     assert (tmp_path / "zoo.bpk").read_bytes() == path.read_bytes()
@@ -156,12 +156,12 @@ def test_names_change_on_the_way_in_and_out_and_never_stale(kind):
 @pytest.mark.parametrize("kind", SAVING)
 def test_indices_and_variants(kind):
     store = kind.from_bytes()
-    Zoo().save_into(store.with_regex("^choice").skip_enum_variants(True))
+    zoo().save_into(store.with_regex("^choice").skip_enum_variants(True))
     assert store.keys() == ["choice.bias", "choice.weight"]
-    _, result = Zoo().load_from(store)
+    _, result = zoo().load_from(store)
     assert result.applied == ["choice.weight", "choice.bias"] and "layers.0.weight" in result.skipped
     source = kind.from_bytes()
-    Zoo().save_into(source.with_key_remapping(r"layers\.1", "layers.7"))
+    zoo().save_into(source.with_key_remapping(r"layers\.1", "layers.7"))
     again = kind.from_bytes(source.get_bytes())
     assert "layers.7.weight" in again.keys()
     assert "layers.1.weight" in again.map_indices_contiguous(True).keys()
