@@ -7,7 +7,7 @@ import typing
 from types import FunctionType
 
 from burn._annotations import allows_none, own_annotations
-from burn._arguments import described, fits, instance, shown
+from burn._arguments import described, fits, instance, shown, truth
 from burn._arguments import device as check_device
 from burn._core import core
 from burn._waiting import lack_waiting
@@ -216,7 +216,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         >>> LinearConfig(2, 1).init().set_require_grad(False).weight.is_active()
         False
         """
-        return self.set_require_grad_group(ParamGroup.all(), require_grad)
+        return self.map(_Switch("set_require_grad", ParamGroup.all(), require_grad, flags=False))
 
     def set_require_grad_group(self, group: ParamGroup, require_grad: bool):
         """Switches the training of the Float parameters of a group on or off; flags stay.
@@ -230,7 +230,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         >>> model.weight.is_active(), model.bias.is_active()
         (True, False)
         """
-        return self.map(_Switch(group, require_grad, flags=False))
+        return self.map(_Switch("set_require_grad_group", group, require_grad, flags=False))
 
     def no_grad(self):
         """No Float parameter is trained; flags stay. The same as ``set_require_grad(False)``."""
@@ -238,11 +238,11 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
 
     def freeze(self):
         """No Float parameter is trained and every flag is off, now and after `train()`."""
-        return self.freeze_group(ParamGroup.all())
+        return self.map(_Switch("freeze", ParamGroup.all(), False, flags=True))
 
     def unfreeze(self):
         """Every Float parameter is trained and every flag is on, whatever they were before."""
-        return self.unfreeze_group(ParamGroup.all())
+        return self.map(_Switch("unfreeze", ParamGroup.all(), True, flags=True))
 
     def freeze_group(self, group: ParamGroup):
         """Freezes the parameters and flags of a group.
@@ -255,7 +255,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         >>> model.weight.is_active(), model.bias.is_active()
         (False, True)
         """
-        return self.map(_Switch(group, False, flags=True))
+        return self.map(_Switch("freeze_group", group, False, flags=True))
 
     def unfreeze_group(self, group: ParamGroup):
         """Unfreezes the parameters and flags of a group.
@@ -268,7 +268,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         >>> model.weight.is_active(), model.bias.is_active()
         (False, True)
         """
-        return self.map(_Switch(group, True, flags=True))
+        return self.map(_Switch("unfreeze_group", group, True, flags=True))
 
     def num_params(self) -> int:
         """Number of elements of the Float parameters, running statistics included; nothing is initialised.
@@ -293,6 +293,8 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         (2, 1)
         (1,)
         """
+        if not isinstance(visitor, ModuleVisitor):
+            instance("visit", "visitor", visitor, ModuleVisitor, "derive its class from ModuleVisitor")
         core.visit_fields(self.__dict__, self._layout, self._container_type, visitor)
 
     def map(self, mapper: ModuleMapper):
@@ -308,6 +310,8 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         >>> LinearConfig(2, 1).init().map(Zero()).weight.val().tolist()
         [[0.0], [0.0]]
         """
+        if not isinstance(mapper, ModuleMapper):
+            instance("map", "mapper", mapper, ModuleMapper, "derive its class from ModuleMapper")
         changed = core.map_fields(self.__dict__, self._layout, self._container_type, mapper)
         return self._with(changed) if changed else self
 
@@ -418,13 +422,17 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         >>> print(LinearConfig(2, 1).init().format(DisplaySettings().with_show_num_parameters(False)))
         Linear {d_input: 2, d_output: 1, bias: true}
         """
-        return self._format(settings or DisplaySettings())
+        settings = DisplaySettings() if settings is None else settings
+        return self._format(instance("format", "settings", settings, DisplaySettings))
 
     def _format(self, settings: DisplaySettings) -> str:
         custom = self.custom_settings()
-        settings = settings if custom is None else custom.inherit(settings)
+        if custom is not None:
+            settings = instance("custom_settings", "what it returns", custom, DisplaySettings).inherit(settings)
         content = Content(nested(settings))
         chosen = None if settings.get("show_all_attributes") else self.custom_content(content)
+        if chosen is not None:
+            instance("custom_content", "what it returns", chosen, Content, "return the content, or None")
         content = chosen or self._all_fields(content)
         content.settings = settings
         return render(self._display_name(), content, self.num_params())
@@ -535,15 +543,21 @@ class _Count(ModuleVisitor):
 class _Switch(PathTracking, ModuleMapper):
     """Turns training on or off in a group."""
 
-    def __init__(self, group: ParamGroup, enabled: bool, flags: bool):
+    def __init__(self, op: str, group: ParamGroup, enabled: bool, flags: bool):
         super().__init__()
-        op = ("unfreeze_group" if enabled else "freeze_group") if flags else "set_require_grad_group"
+        self.op = op
         self.group = instance(op, "group", group, ParamGroup, "use ParamGroup.from_path(...)")
-        self.enabled = enabled
+        self.enabled = truth(op, "require_grad", enabled)
         self.flags = flags
 
     def map_float(self, param: Param) -> Param:
-        return param.set_require_grad(self.enabled) if self.group.matches(param.id, self.path()) else param
+        path = self.path()
+        if not self.group.matches(param.id, path):
+            return param
+        try:
+            return param.set_require_grad(self.enabled)
+        except AutodiffError as error:
+            raise AutodiffError(f"[{self.op}] parameter {path!r}: {error}") from error
 
     def map_flag(self, flag: Flag) -> Flag:
         return flag.with_value(self.enabled) if self.flags and self.group.matches(flag.id, self.path()) else flag

@@ -102,7 +102,13 @@ def check_fields(cls: type, values: dict, marks: dict[str, FieldInfo]) -> None:
             f"[{cls.__name__}] '{cls.__name__}.{name}' must be {described(hint)}, got {shown(value)}{remedy(value, hint)}"
         )
     for name, value in values.items():
-        if type(value) is Tensor and value.is_require_grad() and not marks.get(name, NO_MARK).skip:
+        if marks.get(name, NO_MARK).skip:
+            if type(value) is Param:
+                raise ModuleError(
+                    f"[{cls.__name__}] '{cls.__name__}.{name}' is skipped and cannot hold a Param, which would be neither "
+                    "trained nor recorded: drop field(skip=True), or keep the tensor alone"
+                )
+        elif type(value) is Tensor and value.is_require_grad():
             raise ModuleError(
                 f"[{cls.__name__}] '{cls.__name__}.{name}' must not require a gradient, it is a plain tensor and would "
                 "never be trained: wrap it with Param.from_tensor(tensor), or detach() it"

@@ -1,5 +1,7 @@
 """Flags: switches of a module, such as the training behaviour of a dropout, that are no tensors."""
 
+from burn._arguments import truth
+
 from .param_id import ParamId
 
 
@@ -21,7 +23,7 @@ class Flag:
     def __init__(self, value: bool, id: ParamId | None = None):
         """A flag with this value, now and as its configuration."""
         self.id = ParamId() if id is None else id
-        self._enabled = self._configured = bool(value)
+        self._enabled = self._configured = truth("Flag", "value", value)
 
     def is_enabled(self) -> bool:
         """The value in force."""

@@ -329,10 +329,20 @@ def _texts(items, op: str) -> list[str]:
     return [instance(op, "texts", item, str) for item in items]
 
 
+# In Rust's syntax `$` is the very end of the text, in Python's also the place before a final line break; Rust has `\\z` for it
+# too, and names groups as `(?<name>..)`.
+_FOREIGN = re.compile(r"(?P<end>\$|\\z)|(?P<group>\(\?<(?=\w))|\\.|\[(?:\\.|[^\]\\])*\]")
+
+
+def _python_form(match: re.Match) -> str:
+    if match["end"]:
+        return r"\Z"
+    return "(?P<" if match["group"] else match[0]
+
+
 def _compile(pattern: str) -> re.Pattern:
-    # In Rust's syntax `$` is the very end of the text, in Python's also the place before a final line break.
     try:
-        return re.compile(re.sub(r"(\\.|\[(?:\\.|[^\]\\])*\])|\$", lambda m: m.group(1) or r"\Z", pattern))
+        return re.compile(_FOREIGN.sub(_python_form, pattern))
     except re.error as error:
         raise ParamGroupError(f"[ParamGroup] the regular expression {pattern!r} is invalid: {error}") from error
 

@@ -173,6 +173,7 @@ class Param:
         >>> param.is_initialized(), param.val().tolist(), param.is_initialized()
         (False, [1.0, 1.0], True)
         """
+        _function("uninitialized", "init", init)
         active = is_require_grad and kind is Float
         device = check_device("uninitialized", device)
         shape = tuple(integer("uninitialized", "shape", size, 0) for size in shape)
@@ -302,7 +303,7 @@ class Param:
         Args:
             f: a function of a tensor.
         """
-        return self.with_value(f(self._untracked()))
+        return self.with_value(_function("map", "f", f)(self._untracked()))
 
     def with_value(self, value: Tensor) -> "Param":
         """A parameter with another tensor, the same id, hooks and trainability.
@@ -375,7 +376,7 @@ class Param:
         ([2, 1], [[3.0, 4.0]])
         """
         param = self._adapted(self._adapter)
-        param._load = f
+        param._load = _function("load_mapper", "f", f)
         return param
 
     def save_mapper(self, f) -> "Param":
@@ -389,7 +390,7 @@ class Param:
         ((2, 1), [[1.0], [2.0]])
         """
         param = self._adapted(self._adapter)
-        param._save = f
+        param._save = _function("save_mapper", "f", f)
         return param
 
     def init_mapper(self, f) -> "Param":
@@ -403,6 +404,7 @@ class Param:
         """
         if self.is_initialized():
             return self.map(f)
+        _function("init_mapper", "f", f)
         before, adapter = self._lazy, self._adapter
 
         def init(device, require_grad):
@@ -554,6 +556,10 @@ def _kind_of(op: str, value: Tensor) -> str:
     if not isinstance(value, Tensor):
         instance(op, "value", value, Tensor, "use Tensor.from_data(...)")
     return _KINDS[value._kind]
+
+
+def _function(op: str, name: str, value):
+    return value if callable(value) else instance(op, name, value, Callable, "pass a function")
 
 
 def _with_grad(tensor: Tensor, require_grad: bool) -> Tensor:

@@ -2,7 +2,9 @@
 
 import threading
 
-from burn.tensor import Tensor
+from burn._arguments import shown
+from burn.errors import ArgumentTypeError, ShapeError
+from burn.tensor import Float, Tensor
 
 from .param import Param
 from .param_id import ParamId
@@ -29,7 +31,9 @@ class RunningState:
     kind = "float"
 
     def __init__(self, value: Tensor, id: ParamId | None = None):
-        """A state with this value and a new id."""
+        """A state with this value, a Float tensor, and a new id."""
+        if not isinstance(value, Tensor) or value.kind is not Float:
+            raise ArgumentTypeError(f"[RunningState] 'value' must be a Float tensor, got {_found(value)}")
         self.id = ParamId() if id is None else id
         self._value = value
         self._pending: dict[int, Tensor] = {}
@@ -65,7 +69,16 @@ class RunningState:
 
         Args:
             value: tensor of the state's shape.
+
+        Raises:
+            ShapeError: another shape.
         """
+        if not isinstance(value, Tensor):
+            raise ArgumentTypeError(f"[RunningState.update] 'value' must be a Float tensor, got {_found(value)}")
+        if value._dims != self._value._dims:
+            raise ShapeError(
+                f"[RunningState.update] 'value' must have the shape {self._value.dims()} of the state, got {value.dims()}"
+            )
         thread = threading.get_ident()
         with self._lock:
             if thread in self._pending:
@@ -153,3 +166,7 @@ class RunningState:
 
     def __reduce__(self):
         return RunningState, (self.flush().inner(), self.id)
+
+
+def _found(value) -> str:
+    return f"one of dtype {value.dtype}" if isinstance(value, Tensor) else shown(value)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn.errors import ModuleError
+from burn.errors import AutodiffError, ModuleError
 from burn.module import Flag, Module, ModuleMapper, ModuleVisitor, Param, ParamId, PathTracking, field
 from burn.nn import Dropout, DropoutConfig, Linear, LinearConfig, Relu
 
@@ -176,3 +176,25 @@ def test_dicts_are_printed():
         "}"
     )
     assert str(Branches()) == "Branches {\n  branches: {}\n}"
+
+
+def test_what_is_skipped_holds_no_param():
+    class Skipping(Module):
+        hidden: object = field(skip=True)
+
+    with pytest.raises(ModuleError, match=r"'Skipping.hidden' is skipped and cannot hold a Param"):
+        Skipping(Param.from_data([1.0], CPU))
+    assert Skipping(linear()).num_params() == 0
+
+
+def test_what_cannot_be_trained_is_named():
+    moved = Block(linear(CPU.autodiff()), DropoutConfig(0.5).init())
+    moved.linear.weight.val()
+    moved = moved.to_device(CPU)
+    for name, call in (
+        ("train", moved.train),
+        ("unfreeze", moved.unfreeze),
+        ("set_require_grad", lambda: moved.set_require_grad(True)),
+    ):
+        with pytest.raises(AutodiffError, match=rf"\[{name}\] parameter 'linear.weight': .*use fork\(\)"):
+            call()

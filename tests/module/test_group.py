@@ -81,3 +81,17 @@ def test_json(group, json):
 def test_wrong_json(value):
     with pytest.raises(ParamGroupError, match="must be a group"):
         ParamGroup.from_json(value)
+
+
+def test_patterns_in_the_syntax_of_rust():
+    for pattern, path, matches in (
+        (r"(?<layer>\d+)\.weight\z", "layers.0.weight", True),
+        (r"weight\z", "weight.lora.a", False),
+        (r"a$", "a\n", False),
+        (r"[$]", "a$b", True),
+        (r"\$", "a$b", True),
+        (r"(?<=s)\.0", "layers.0", True),
+    ):
+        group = ParamGroup.from_regex(pattern)
+        assert group.matches(ParamId(1), path) is matches, pattern
+        assert group.to_json() == {"matcher": {"Path": {"Regex": [pattern]}}, "excludes": None}

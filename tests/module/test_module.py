@@ -265,6 +265,18 @@ def test_a_field_takes_what_it_is_annotated_with():
         (lambda m: ParamGroup.from_path(3), r"\[from_paths\] 'texts' must be a str, got 3"),
         (lambda m: ParamGroup.from_ids(3), "'ids' must be an Iterable, got 3; put a single id into a list"),
         (lambda m: ParamGroup.all().exclude("weight"), r"\[exclude\] 'other' must be a ParamGroup"),
+        (lambda m: m.visit(3), r"\[visit\] 'visitor' must be a ModuleVisitor, got 3; derive"),
+        (lambda m: m.map(None), r"\[map\] 'mapper' must be a ModuleMapper, got None"),
+        (lambda m: m.set_require_grad("no"), r"\[set_require_grad\] 'require_grad' must be True or False, got 'no'"),
+        (lambda m: m.format(3), r"\[format\] 'settings' must be a DisplaySettings, got 3"),
+        (lambda m: Flag(3), r"\[Flag\] 'value' must be True or False, got 3"),
+        (lambda m: RunningState(3), r"\[RunningState\] 'value' must be a Float tensor, got 3"),
+        (lambda m: RunningState(Tensor([1])), "must be a Float tensor, got one of dtype i32"),
+        (lambda m: RunningState(Tensor([1.0])).update(3), r"\[RunningState.update\] 'value' must be a Float tensor"),
+        (lambda m: m.weight.map(3), r"\[map\] 'f' must be a Callable, got 3; pass a function"),
+        (lambda m: m.weight.load_mapper(3), r"\[load_mapper\] 'f' must be a Callable"),
+        (lambda m: m.weight.save_mapper(3), r"\[save_mapper\] 'f' must be a Callable"),
+        (lambda m: Param.uninitialized(ParamId(1), 3, CPU, True, [2]), r"\[uninitialized\] 'init' must be a Callable"),
     ],
 )
 def test_arguments_of_another_type(call, message):

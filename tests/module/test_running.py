@@ -2,7 +2,10 @@
 
 import threading
 
+import pytest
+
 from burn import Device, Tensor
+from burn.errors import ShapeError
 from burn.module import Module, ModuleMapper, RunningState
 
 CPU = Device.flex()
@@ -85,3 +88,10 @@ def test_records_and_mappers_see_the_flushed_value():
     assert holder.map(Double()).state.value().tolist() == [10.0]
     assert holder.freeze().unfreeze().state.value().is_require_grad() is False
     assert holder.unfreeze().train().state.value().is_require_grad() is False
+
+
+def test_an_update_of_another_shape_is_refused():
+    with pytest.raises(
+        ShapeError, match=r"\[RunningState.update\] 'value' must have the shape \[1\] of the state, got \[2\]"
+    ):
+        RunningState(Tensor([1.0])).update(Tensor([1.0, 2.0]))

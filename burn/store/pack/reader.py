@@ -79,19 +79,24 @@ class _File:
         """Fills a buffer with the bytes from ``start`` on."""
         rest = buffer
         try:
-            with self._lock:
-                self._file.seek(start)
-                while rest:
-                    count = self._file.readinto(rest)
-                    if not count:
-                        raise PackError(f"[burnpack] {self.name} became shorter while it was read")
-                    rest = rest[count:]
+            while rest:
+                count = self._read_some(rest, start + len(buffer) - len(rest))
+                if not count:
+                    raise PackError(f"[burnpack] {self.name} became shorter while it was read; save or copy it again")
+                rest = rest[count:]
         except PackError:
             raise
         except ValueError as error:
             raise PackError(f"[burnpack] {self.name} was closed; read it again") from error
         except OSError as error:
             raise PackError(f"[burnpack] cannot read {self.name}: {reason(error)}") from error
+
+    def _read_some(self, buffer: memoryview, start: int) -> int:
+        if hasattr(os, "preadv"):  # needs no position, which threads and forked processes share
+            return os.preadv(self._file.fileno(), [buffer], start)
+        with self._lock:
+            self._file.seek(start)
+            return self._file.readinto(buffer)
 
     def close(self):
         self._file.close()
