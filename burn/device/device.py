@@ -3,9 +3,9 @@
 import os
 import re
 import secrets
-import threading
 
 from burn._core import core
+from burn._locks import Lock
 from burn.backend.cuda import FIRST_SLOT as FIRST_GPU
 from burn.device.listing import Devices, DeviceType
 from burn.device.settings import DeviceConfig, DeviceSettings, SettingsBox
@@ -21,7 +21,7 @@ class _Generator:
     """The random numbers of a backend: a seed, and how many blocks of its stream were drawn."""
 
     def __init__(self):
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.seed, self.offset = secrets.randbits(63), 0
 
 
@@ -341,13 +341,13 @@ class Device(core.DeviceBase):
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 64:
             raise ArgumentError(f"[seed] 'seed' must be an int in 0..2**64-1, got {seed!r}")
         generator = self._entry.generator
-        with generator.lock:
+        with generator.lock.held:
             generator.seed, generator.offset = seed, 0
 
     def _next_random(self, count):
         """(seed, offset) of the next count 32-bit random words."""
         generator = self._entry.generator
-        with generator.lock:
+        with generator.lock.held:
             at = generator.offset
             generator.offset += (count + 3) // 4
             seed = generator.seed

@@ -2,6 +2,7 @@
 
 import threading
 
+from burn._locks import Lock
 from burn.tensor import Tensor
 
 from .param import Param
@@ -33,7 +34,7 @@ class RunningState:
         self.id = ParamId() if id is None else id
         self._value = value
         self._pending: dict[int, Tensor] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     @classmethod
     def with_id(cls, id: ParamId, value: Tensor) -> "RunningState":
@@ -67,7 +68,7 @@ class RunningState:
             value: tensor of the state's shape.
         """
         thread = threading.get_ident()
-        with self._lock:
+        with self._lock.held:
             if thread in self._pending:
                 self._fold()
             self._pending[thread] = value.detach()
@@ -78,14 +79,14 @@ class RunningState:
 
     def value_sync(self) -> Tensor:
         """The value with the update of this thread folded in."""
-        with self._lock:
+        with self._lock.held:
             if threading.get_ident() in self._pending:
                 self._fold()
             return self._value
 
     def flush(self) -> Tensor:
         """The value with every update folded in."""
-        with self._lock:
+        with self._lock.held:
             if self._pending:
                 self._fold()
             return self._value

@@ -2,10 +2,11 @@
 
 import itertools
 import os
-import threading
 from collections.abc import Mapping
 
 import numpy as np
+
+from burn._locks import Lock
 
 from .base import (
     FORMAT_VERSION,
@@ -68,13 +69,13 @@ class _File:
             raise MissingFile(f"[burnpack] cannot open {path!r}: there is no such file") from error
         except OSError as error:
             raise PackError(f"[burnpack] cannot open {path!r}: {reason(error)}") from error
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def read(self, start: int, end: int) -> memoryview:
         buffer = np.empty(end - start, np.uint8)
         rest = memoryview(buffer)
         try:
-            with self._lock:
+            with self._lock.held:
                 self._file.seek(start)
                 while rest:
                     count = self._file.readinto(rest)
