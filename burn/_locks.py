@@ -20,7 +20,7 @@ class Lock:
 
     __slots__ = ("__weakref__", "held")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.held = threading.RLock()
         _known.add(self)
 
@@ -31,9 +31,11 @@ class Lock:
 _known: "weakref.WeakSet[Lock]" = weakref.WeakSet()
 
 
-def _renew():
+def _renew() -> None:
     for lock in list(_known):
-        if not lock.held._is_owned():
+        if lock.held.acquire(blocking=False):  # nobody has it, or the thread that forked
+            lock.held.release()
+        else:
             lock.held = threading.RLock()
 
 

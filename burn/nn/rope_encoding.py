@@ -109,7 +109,8 @@ class RotaryEncoding(Module):
         """
         return self.apply(input, 0)
 
-    def apply(self, input: Tensor, start: int) -> Tensor:
+    # Burn's name; what a module's `apply` sets are parameters, and a table has none.
+    def apply(self, input: Tensor, start: int) -> Tensor:  # type: ignore[override]
         """Rotates a sequence that begins at another position of the table.
 
         Args:
