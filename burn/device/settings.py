@@ -1,9 +1,9 @@
 """Default dtypes of a device, and their one-time configuration."""
 
 import dataclasses
-import threading
 
 from burn._core import core
+from burn._locks import Lock
 from burn.errors import DeviceError
 from burn.tensor.dtype import DType
 
@@ -108,7 +108,7 @@ class SettingsBox:
     """The settings of one hardware device, fixed by the first configure or the first tensor."""
 
     def __init__(self, slot, defaults):
-        self.slot, self.value, self.defaults, self.lock, self.fixed = slot, defaults, defaults, threading.Lock(), False
+        self.slot, self.value, self.defaults, self.lock, self.fixed = slot, defaults, defaults, Lock(), False
         self._tell()
 
     def _tell(self):
@@ -125,7 +125,7 @@ class SettingsBox:
                 raise DeviceError(f"[configure] '{kind}_dtype' must be of kind {kind.capitalize()}, got {dtype.name}")
             if not device.supports_dtype(dtype):
                 raise DeviceError(f"[configure] {device} does not support dtype {dtype.name}; see supports_dtype()")
-        with self.lock:
+        with self.lock.held:
             if self.fixed:
                 raise DeviceError(
                     f"[configure] the settings of {device} have already been initialized and cannot be changed; the first "

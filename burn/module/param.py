@@ -1,7 +1,6 @@
 """Parameters: tensors with an identity, initialised when they are first needed."""
 
 import math
-import threading
 import weakref
 from collections.abc import Callable
 from typing import ClassVar
@@ -9,6 +8,7 @@ from typing import ClassVar
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer
 from burn._core import core
+from burn._locks import Lock
 from burn.errors import AutodiffError, ModuleError
 from burn.tensor import Float, Kind, Tensor
 
@@ -35,10 +35,10 @@ class _Lazy:
         # from, as long as that one is around; otherwise it initialises where it is.
         self.sources = sources
         self.handles = weakref.WeakSet()
-        self.lock = threading.RLock()
+        self.lock = Lock()
 
     def initialise(self) -> Tensor:
-        with self.lock:
+        with self.lock.held:
             if self.value is None:
                 self.value = self._checked(self._create())
                 self.init, self.sources = None, ()
@@ -240,7 +240,7 @@ class Param:
 
     def _initialise(self) -> Tensor:
         lazy = self._lazy
-        with lazy.lock:
+        with lazy.lock.held:
             value = lazy.initialise()
             if _kind_of("Param", value) != self.kind:
                 raise ModuleError(f"[Param] the initialiser must give {self.kind} values, got {value.dtype}")

@@ -3,6 +3,7 @@
 import threading
 
 from burn._arguments import shown
+from burn._locks import Lock
 from burn.errors import ArgumentTypeError, ShapeError
 from burn.tensor import Float, Tensor
 
@@ -37,7 +38,7 @@ class RunningState:
         self.id = ParamId() if id is None else id
         self._value = value
         self._pending: dict[int, Tensor] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     @classmethod
     def with_id(cls, id: ParamId, value: Tensor) -> "RunningState":
@@ -80,7 +81,7 @@ class RunningState:
                 f"[RunningState.update] 'value' must have the shape {self._value.dims()} of the state, got {value.dims()}"
             )
         thread = threading.get_ident()
-        with self._lock:
+        with self._lock.held:
             if thread in self._pending:
                 self._fold()
             self._pending[thread] = value.detach()
@@ -91,14 +92,14 @@ class RunningState:
 
     def value_sync(self) -> Tensor:
         """The value with the update of this thread folded in."""
-        with self._lock:
+        with self._lock.held:
             if threading.get_ident() in self._pending:
                 self._fold()
             return self._value
 
     def flush(self) -> Tensor:
         """The value with every update folded in."""
-        with self._lock:
+        with self._lock.held:
             if self._pending:
                 self._fold()
             return self._value

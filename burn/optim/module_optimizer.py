@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import copy
 import math
-import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from burn._arguments import finite, fits, instance, shown
 from burn._core import core
+from burn._locks import Lock
 from burn.device import Device
 from burn.errors import ArgumentTypeError, AutodiffError, DTypeError, RecordValidationError, ShapeError
 from burn.grad_clipping import GradientClipping, GradientClippingConfig
@@ -33,22 +32,6 @@ class _Group(NamedTuple):
     group: ParamGroup
     optimizer: Optimizer
     clipping: GradientClipping | None
-
-
-class _Turns:
-    """A lock: steps change moments in place, which a thread that copies them must not see half done.
-
-    A child forked meanwhile has another, since the thread that took this one is not there to give it back.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._process = os.getpid()
-
-    def take(self) -> threading.RLock:
-        if self._process != os.getpid():
-            self.__init__()
-        return self._lock
 
 
 class ModuleOptimizer:
@@ -85,7 +68,7 @@ class ModuleOptimizer:
     ) -> None:
         self._groups = [_Group(ParamGroup.all(), _rule("ModuleOptimizer", optimizer), _clipping(grad_clipping))]
         self._states: dict[int, core.UpdateState] = {}  # by the number of the id
-        self._turns = _Turns()
+        self._lock = Lock()  # steps change moments in place, which a thread that copies them must not see half done
 
     def with_group(
         self,
@@ -147,7 +130,7 @@ class ModuleOptimizer:
         lr = _learning_rate(lr)
         check_module("step", module)
         check_grads("step", grads)
-        with self._turns.take():
+        with self._lock.held:
             return self._step(lr, module, grads)
 
     def _step(self, lr: Any, module: Module, grads: GradientsParams) -> Module:
@@ -171,7 +154,7 @@ class ModuleOptimizer:
     def to_record(self) -> OptimizerRecord:
         """A snapshot of the states, sorted by parameter id."""
         record = OptimizerRecord()
-        with self._turns.take():
+        with self._lock.held:
             for id in sorted(self._states):
                 entry, prefix = self._states[id], str(id)
                 record.scalars[f"{prefix}.{_RANK}"] = Scalar.UInt(entry.rank)
@@ -216,7 +199,7 @@ class ModuleOptimizer:
                 raise RecordValidationError(f"[load_record] scalar '{name}' must start with the id of a parameter")
             leaves.setdefault(int(prefix), {})[name] = scalar.value
         states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
-        with self._turns.take():
+        with self._lock.held:
             self._states = states
         return self
 
@@ -253,9 +236,9 @@ class ModuleOptimizer:
         """An optimizer with the same settings and states, which goes its own way from here."""
         # Moments are updated in place only where nobody else holds their memory: a second handle keeps it as it is.
         copied = type(self).__new__(type(self))
-        with self._turns.take():
+        with self._lock.held:
             copied.__dict__.update(self.__dict__)
-            copied._turns = _Turns()
+            copied._lock = Lock()
             copied._groups = list(self._groups)
             copied._states = {id: entry.copy() for id, entry in self._states.items()}
             for entry in copied._states.values():
@@ -275,7 +258,7 @@ class ModuleOptimizer:
 
     def __setstate__(self, state: tuple[list[_Group], bytes]) -> None:
         self._groups, data = state
-        self._turns = _Turns()
+        self._lock = Lock()
         self.from_bytes(data)
 
     def _group_of(self, id: ParamId, path: str | None) -> int:

@@ -193,3 +193,38 @@ def test_words_of_errors_stay_with_their_thread():
         done.set()
         for thread in others:
             thread.join()
+
+
+def test_a_child_forked_while_another_thread_holds_a_lock():
+    """Drawing a parameter and folding statistics take locks; in a child nobody would give them back."""
+    code = """
+import os, signal, threading, warnings
+import burn
+from burn._locks import Lock
+warnings.simplefilter("ignore", DeprecationWarning)
+device = burn.Device.flex().autodiff()
+linear, norm = burn.nn.LinearConfig(4, 4).init(device), burn.nn.BatchNormConfig(4).init(device)
+x = burn.Tensor.ones([2, 4], device)
+burn.nn.LinearConfig(4, 4).init(device)(x)
+norm(x.unsqueeze_dim(2))
+taken, done, own = threading.Event(), threading.Event(), Lock()
+def take():
+    with linear.weight._lazy.lock.held, norm.running_mean._lock.held, device._entry.generator.lock.held:
+        taken.set()
+        done.wait()
+thread = threading.Thread(target=take)
+thread.start()
+taken.wait()
+with own.held:
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+if child == 0:
+    with own.held:
+        norm(linear(x).unsqueeze_dim(2))
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+done.set()
+thread.join()
+"""
+    assert run(code) == "7"

@@ -139,7 +139,7 @@ def test_a_child_forked_during_a_step_steps_too():
     held = threading.Event(), threading.Event()
 
     def take():
-        with optimizer._turns.take():
+        with optimizer._lock.held:
             held[0].set()
             held[1].wait()
 

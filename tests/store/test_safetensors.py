@@ -52,13 +52,13 @@ def good():
 
 def test_burns_file_loads_and_comes_out_again_byte_for_byte(tmp_path):
     path = FOLDER / "records/zoo_store.safetensors"
-    zoo, result = zoo().load_from(SafetensorsStore.from_file(path))
+    loaded, result = zoo().load_from(SafetensorsStore.from_file(path))
     assert len(result.applied) == 36 and not result.unused
     same = zoo().load_file(FOLDER / "records/zoo_store.bpk")
-    for ours, theirs in zip(zoo.collect(), same.collect(), strict=True):
+    for ours, theirs in zip(loaded.collect(), same.collect(), strict=True):
         assert ours.name == theirs.name and bytes(ours.to_bytes()) == bytes(theirs.to_bytes())
     out = tmp_path / "zoo.safetensors"
-    zoo.save_into(SafetensorsStore.from_file(out))
+    loaded.save_into(SafetensorsStore.from_file(out))
     assert out.read_bytes() == path.read_bytes()
     assert SafetensorsStore.from_file(out).file_metadata() == {
         "format": "safetensors",

@@ -29,9 +29,9 @@ def linear(*size):
 
 def test_burns_file_loads_and_comes_out_again_byte_for_byte(tmp_path):
     path = FOLDER / "records/zoo_store.bpk"
-    zoo, result = zoo().load_from(BurnpackStore.from_file(path))
+    loaded, result = zoo().load_from(BurnpackStore.from_file(path))
     assert len(result.applied) == 36 and not result.unused
-    zoo.save_into(BurnpackStore.from_file(tmp_path / "zoo"))
+    loaded.save_into(BurnpackStore.from_file(tmp_path / "zoo"))
     assert (tmp_path / "zoo.bpk").read_bytes() == path.read_bytes()
     assert Reader.from_file(path).metadata() == {"format": "burnpack", "producer": "burn", "version": "0.22.1"}
 

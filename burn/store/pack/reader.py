@@ -2,10 +2,11 @@
 
 import itertools
 import os
-import threading
 from collections.abc import Mapping
 
 import numpy as np
+
+from burn._locks import Lock
 
 from .base import (
     FORMAT_VERSION,
@@ -68,7 +69,7 @@ class _File:
             raise MissingFile(f"[burnpack] cannot open {path!r}: there is no such file") from error
         except OSError as error:
             raise PackError(f"[burnpack] cannot open {path!r}: {reason(error)}") from error
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def read(self, start: int, end: int) -> memoryview:
         buffer = memoryview(np.empty(end - start, np.uint8))
@@ -94,7 +95,7 @@ class _File:
     def _read_some(self, buffer: memoryview, start: int) -> int:
         if hasattr(os, "preadv"):  # needs no position, which threads and forked processes share
             return os.preadv(self._file.fileno(), [buffer], start)
-        with self._lock:
+        with self._lock.held:
             self._file.seek(start)
             return self._file.readinto(buffer)
 

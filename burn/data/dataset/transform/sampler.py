@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from burn._locks import Lock
 from burn.data._rng import StdRng
 from burn.data.dataset.base import Dataset, size_of, source
 from burn.data.dataset.transform.options import RngSource, SizeConfig
@@ -105,7 +105,7 @@ class SamplerDataset(Dataset[T]):
         self._replace = options.replace_samples
         self._rng = RngSource.resolve(options.rng_source)
         self._stack: list[int] = []
-        self._lock = threading.Lock()
+        self._lock = Lock()
         if self._size and not size:
             raise ArgumentError(
                 f"[SamplerDataset] 'dataset' must have items to draw {self._size} from, got an empty data set"
@@ -151,7 +151,7 @@ class SamplerDataset(Dataset[T]):
 
     def get(self, index: int) -> T:
         self.check_index(index)
-        with self._lock:
+        with self._lock.held:
             drawn = self._draw()
         return self._dataset.get(drawn)
 
