@@ -129,6 +129,59 @@ def along(Op op, x, dim=MISSING, bint flag=False, wanted=None):
     return out if second is None else (out, second)
 
 
+cdef inline int64_t position(TensorBase at, int64_t i) noexcept:
+    if at.dtype == DT_I64:
+        return (<int64_t *>storage_ptr(at.st))[at.offset + i]
+    return (<int32_t *>storage_ptr(at.st))[at.offset + i]
+
+
+cdef int64_t READ_COST = 16             # elements that are copied in the time of reading one by its own index
+cdef int64_t WINDOW_COST = 1 << 10      # and of preparing the copy of a window
+
+
+cdef TensorBase read_view(Op op, TensorBase a, int axis, TensorBase at, const int64_t *dims):
+    """What is picked from a view in host memory, where that costs less than a copy of all of it, for kernels to read; or None."""
+    cdef int64_t part[8]
+    cdef int64_t where[8]
+    cdef int64_t i, from_, count = 1
+    cdef int d, size = DT_SIZE[a.dtype]
+    cdef TensorBase out
+    for d in range(a.ndim):
+        part[d] = dims[d]
+        where[d] = 0
+        count *= dims[d]
+    if memory_of[a.dev] != NULL or tracer is not None or count == 0 or not can_move(a):
+        return None
+    if op.shape_rule == SHAPE_INDICES:
+        if count * READ_COST > a.size:
+            return None
+    elif count + dims[axis] * WINDOW_COST > a.size:
+        return None
+    for i in range(at.size):
+        if not 0 <= position(at, i) < a.dims[axis]:
+            return None
+    out = tensor_empty(dims, a.ndim, a.dtype, a.dev, a.ctx)
+    if op.shape_rule != SHAPE_INDICES:
+        part[axis] = 1
+        for i in range(dims[axis]):
+            move(op, out, i * out.strides[axis], out.strides, part, a.ndim, a, a.offset + position(at, i) * a.strides[axis],
+                 a.strides)
+        return out
+    for i in range(count):
+        from_ = a.offset + position(at, i) * a.strides[axis]
+        for d in range(a.ndim):
+            if d != axis:
+                from_ += where[d] * a.strides[d]
+        memcpy(storage_ptr(out.st) + i * size, storage_ptr(a.st) + from_ * size, size)
+        d = a.ndim - 1
+        where[d] += 1
+        while d > 0 and where[d] == dims[d]:
+            where[d] = 0
+            d -= 1
+            where[d] += 1
+    return out
+
+
 def indexed(Op op, x, dim, indices):
     """Elements (SHAPE_INDICES) or slices (SHAPE_PICKED) at positions of an axis, or None."""
     cdef TensorBase a, at, out
@@ -145,7 +198,7 @@ def indexed(Op op, x, dim, indices):
     a = <TensorBase>x
     at = <TensorBase>indices
     axis = axis_number(dim, a.ndim)
-    if (axis < 0 or not a.contig or not at.contig or a.dev != at.dev or (at.dtype != DT_I32 and at.dtype != DT_I64)
+    if (axis < 0 or not at.contig or a.dev != at.dev or (at.dtype != DT_I32 and at.dtype != DT_I64)
             or (at.ctx != a.ctx and at.ctx != CTX_PLAIN) or (a.st.flags | at.st.flags) & ST_HOST):
         return None
     if op.shape_rule == SHAPE_INDICES:
@@ -164,6 +217,11 @@ def indexed(Op op, x, dim, indices):
     row = find_row(op, a.dev, a.dtype)
     if row == NULL:
         return None
+    if not a.contig:
+        out = read_view(op, a, axis, at, dims)
+        if out is not None and a.node is not None:
+            record(op, (a, at), out, axis)
+        return out
     fold_axis(a, axis, ints)
     ints[3] = dims[axis]
     out = tensor_empty(dims, a.ndim, a.dtype, a.dev, a.ctx)

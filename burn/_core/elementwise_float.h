@@ -123,7 +123,8 @@ static inline double d_silu_slope(double x) {
     X(silu, m_silu(x), d_silu(x), .6f) \
     X(square, x * x, x * x, .2f)
 
-/* those that need no arithmetic: of the bits x of halves, too, and their magnitude m; inf and one are the bits of these */
+/* those that need no arithmetic: of the bits x of halves, too, and their magnitude m; inf and one are the bits of infinity
+   and of 1 */
 #define FLOAT_BITS(X) \
     X(relu, vf_sel(vf_le(x, bc(0.f)), bc(0.f), x), x <= 0 ? 0.0 : x, x & ((vhi)(x > 0) | (vhi)(m > inf)), .2f) \
     X(neg, -x, -x, x ^ (int16_t)-0x8000, .2f) \

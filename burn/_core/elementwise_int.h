@@ -62,15 +62,65 @@ UINT_TYPES(MAKE_BY_WIDTH)
 #define DIV_u32 DIV_LARGE
 #define DIV_i64 DIV_LARGE
 #define DIV_u64 DIV_LARGE
-#define REM(S, T, x, y) ({ \
-    T d_ = DIV_##S(T, x, y); \
+#define REM(S, T, x, y) REM_OF(T, x, y, DIV_##S(T, x, y))
+#define REM_OF(T, x, y, quotient) ({ \
+    T d_ = quotient; \
     T r_ = sizeof(T) == 8 ? (T)((uint64_t)(x) - (uint64_t)d_ * (uint64_t)(y)) \
                           : (T)((uint32_t)(x) - (uint32_t)d_ * (uint32_t)(y)); \
     (T)-1 < 0 && r_ != 0 && (T)(r_ ^ (y)) < 0 ? (T)(r_ + (y)) : r_; })
-#define FLOORDIV(S, T, x, y) ({ \
-    T d_ = DIV_##S(T, x, y); \
+#define FLOORDIV(S, T, x, y) FLOORDIV_OF(T, x, y, DIV_##S(T, x, y))
+#define FLOORDIV_OF(T, x, y, quotient) ({ \
+    T d_ = quotient; \
     T r_ = (T)((uint64_t)(x) - (uint64_t)d_ * (uint64_t)(y)); \
     (T)-1 < 0 && r_ != 0 && (T)(r_ ^ (y)) < 0 ? (T)(d_ - 1) : d_; })
+#define DIVISIONS_SHORT(S, T, SIGNED) \
+    BINARY(div_##S, T, T, DIV_##S(T, x, y)) \
+    BINARY(remainder_##S, T, T, REM(S, T, x, y)) \
+    BINARY(floordiv_##S, T, T, FLOORDIV(S, T, x, y))
+#define DIVISIONS_u8 DIVISIONS_SHORT
+#define DIVISIONS_u16 DIVISIONS_SHORT
+#define DIVISIONS_u32 DIVISIONS_SHORT
+/* 64 bits go through double, too, a block at a time where all of it lies within 2^51: there a quotient just below an integer
+   is not rounded to it, and integers become doubles and back by way of the bits of 3 * 2^51. */
+#define LONG_BLOCK 256
+#define LONG_BITS 0x4338000000000000ull
+VINL double long_double(uint64_t x) { double d; x += LONG_BITS; memcpy(&d, &x, 8); return d - 0x1.8p52; }
+VINL uint64_t long_whole(double q) { uint64_t x; q = __builtin_trunc(q) + 0x1.8p52; memcpy(&x, &q, 8); return x - LONG_BITS; }
+#define LONG_QUOTIENTS(X, Y) IVDEP for (int64_t i = 0; i < n; i++) q[i] = (T)long_whole(X / Y);
+#define DIVISIONS_u64(S, T_, SIGNED) \
+    static void quotients_##S(const T_ *a, int64_t sa, const T_ *b, int64_t sb, int64_t n, T_ *q) { \
+        typedef T_ T; \
+        const uint64_t up = SIGNED ? 1ull << 51 : 0; \
+        uint64_t wide = 0; \
+        for (int64_t i = 0; i < (sa ? n : 1); i++) wide |= (uint64_t)a[i] + up; \
+        for (int64_t i = 0; i < (sb ? n : 1); i++) wide |= (uint64_t)b[i] + up; \
+        const double x = long_double((uint64_t)*a), y = long_double((uint64_t)*b); \
+        if (wide >> (SIGNED ? 52 : 51)) \
+            for (int64_t i = 0; i < n; i++) q[i] = DIV_LARGE(T, a[i * sa], b[i * sb]); \
+        else if (!sb) LONG_QUOTIENTS(long_double((uint64_t)a[i]), y) \
+        else if (!sa) LONG_QUOTIENTS(x, long_double((uint64_t)b[i])) \
+        else LONG_QUOTIENTS(long_double((uint64_t)a[i]), long_double((uint64_t)b[i])) \
+    } \
+    LONG_DIVISION(div_##S, S, T_, q[i]) \
+    LONG_DIVISION(remainder_##S, S, T_, REM_OF(T_, x, y, q[i])) \
+    LONG_DIVISION(floordiv_##S, S, T_, FLOORDIV_OF(T_, x, y, q[i]))
+#define LONG_DIVISION(name, S, T, EXPR) \
+    static int name(const elt_span *s) { \
+        const T *a = s->in[0], *b = s->in[1]; \
+        const int64_t sa = s->step[0], sb = s->step[1]; \
+        T *o = s->out, q[LONG_BLOCK]; \
+        for (int64_t at = 0; at < s->n; at += LONG_BLOCK, a += sa * LONG_BLOCK, b += sb * LONG_BLOCK, o += LONG_BLOCK) { \
+            const int64_t n = s->n - at < LONG_BLOCK ? s->n - at : LONG_BLOCK; \
+            quotients_##S(a, sa, b, sb, n, q); \
+            IVDEP for (int64_t i = 0; i < n; i++) { \
+                const T x = a[i * sa], y = b[i * sb]; \
+                (void)x; \
+                (void)y; \
+                o[i] = EXPR; \
+            } \
+        } \
+        return BURN_OK; \
+    }
 /* base ^ exponent by squaring, wrapping; a negative exponent leaves 0 but for the bases 1 and -1 */
 static inline uint64_t int_pow(uint64_t x, int64_t e, int is_signed) {
     if (is_signed && e < 0) return x == 1 ? 1 : x == (uint64_t)-1 ? (e & 1 ? x : 1) : 0;
@@ -193,9 +243,7 @@ VINL int64_t shift_ints(const void *a, const void *b, void *out, int64_t n, int 
     BINARY(l_min_pair_##S, T, T, x < y ? x : y) \
     MAKE_FIND(find_zero_##S, T, (y == 0)) \
     MAKE_FIND(find_negative_##S, T, (SIGNED && y < 0)) \
-    BINARY(div_##S, T, T, DIV_##S(T, x, y)) \
-    BINARY(remainder_##S, T, T, REM(S, T, x, y)) \
-    BINARY(floordiv_##S, T, T, FLOORDIV(S, T, x, y)) \
+    DIVISIONS_##W(S, T, SIGNED) \
     MAKE_SHIFT(bitwise_left_shift, S, T, U, U, SIGNED, 1, LEFT(W, U, x, y)) \
     MAKE_SHIFT(bitwise_right_shift, S, T, U, T, SIGNED, 0, RIGHT(S, T, U, x, y)) \
     BINARY_SLOW(l_powi_##S, T, T, int_pow((uint64_t)x, (int64_t)y, SIGNED)) \

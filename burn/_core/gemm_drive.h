@@ -471,7 +471,9 @@ GEMM_CALL int FN(product)(gemm_call *call, const FN(source) *source)
     }
     /* Small needs from the stack: the allocator would cost as much as the product. */
     T small[8192 / TBYTES] __attribute__((aligned(64)));
-    const size_t bytes = (w.parts * w.size + bias_size) * sizeof(T);
+    size_t bytes = (w.parts * w.size + bias_size) * sizeof(T);
+    if (bytes > sizeof small && bytes < 1 << 24) /* powers of two, so that products of several sizes reuse one block */
+        bytes = (size_t)1 << (64 - __builtin_clzll((unsigned long long)bytes - 1));
     T *scratch = small;
     if (bytes > sizeof small && !(scratch = gemm_rt->alloc(bytes))) {
         call->wanted = (int64_t)bytes;

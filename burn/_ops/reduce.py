@@ -4,7 +4,7 @@ import math
 
 from burn._core import core
 from burn._ops import elementwise as ew
-from burn._ops.movement import expand, reshape, zeros
+from burn._ops.movement import expand, reshape, slice_view, zeros
 from burn._ops.registry import ANY, FLOAT, NUMERIC, check_kind, check_tensor, define
 from burn._ops.rule import compile_rule, python_rule
 from burn.errors import ShapeError
@@ -46,10 +46,33 @@ def reduced(dims, axis):
 
 def _run(op, x, axis, code=None, attrs=None, floats=()):
     out = core.along(op, x, axis)
+    if out is None and not x._contiguous:
+        out = _of_repeated(op, x, axis, attrs)
     if out is not None:
         return out
     dims = x._dims
     return op.apply((x,), reduced(dims, axis), x._dtype if code is None else code, fold(dims, axis), floats, attrs)
+
+
+def _of_repeated(op, x, axis, attrs):
+    """The reduction of a view that repeats elements along axes (an expanded tensor) from one of each, or None."""
+    dims = x._dims
+    still = [d for d, n in enumerate(dims) if n > 1 and x._strides[d] == 0]
+    if not still or not x._size or op not in (_sum, _mean, _max, _min, _any, _all):
+        return None
+    times = math.prod(dims[d] for d in still if axis is None or d == axis)
+    if op is _sum and times > 1 and x.dtype not in (DType.F32, DType.F64):
+        return None
+    part = slice_view(
+        core.alias(x, 0), [0] * x.ndim, [1] * x.ndim, tuple(1 if d in still else n for d, n in enumerate(dims))
+    )
+    part = _run(op, part, axis)
+    if op is _sum and times > 1:
+        part = part * float(times)
+    out = core.alias(expand(part, reduced(dims, axis)), x._ctx)
+    if core.node_state(x) and not op.cuts_graph:
+        op.record((x,), out, attrs)
+    return out
 
 
 def _check(name, x, kinds):

@@ -130,3 +130,29 @@ def test_halves_of_every_length(dtype, n):
     np.testing.assert_array_equal((-x).cast("f32").numpy(), -values)
     np.testing.assert_array_equal(x.sign().cast("f32").numpy(), np.sign(values))
     np.testing.assert_array_equal((x + 1.0).cast("f32").numpy(), values + 1)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_division_of_64_bits(dtype):
+    info, rng = np.iinfo(dtype), np.random.default_rng(5)
+    edge = [1, 2, 3, 7, 1 << 31, (1 << 51) - 1, 1 << 51, (1 << 51) + 1, 1 << 52, (1 << 53) + 1, info.max, info.max - 1]
+    edge += [] if info.min == 0 else [-v for v in edge] + [info.min, info.min + 1]
+    x, y = (v.reshape(-1) for v in np.meshgrid(np.array([0, *edge], dtype), np.array(edge, dtype)))
+    divisor = rng.integers(1, 1 << 25, 5000)
+    near = divisor * rng.integers(1, 1 << 26, 5000) - rng.integers(0, 2, 5000)  # at or just below a whole quotient
+    big, small = rng.integers(0, info.max, 700, dtype), rng.integers(1, 1000, 700, dtype)
+    for a, b in ((x, y), (near, divisor), (big, small), (np.where(np.arange(700) < 300, small, big), small)):
+        a, b = a.astype(dtype), b.astype(dtype)
+        with np.errstate(over="ignore"):
+            floor, rest = np.floor_divide(a, b), np.remainder(a, b)
+            whole = np.where((rest != 0) & ((a < 0) != (b < 0)), floor + 1, floor).astype(dtype)
+        for have, want in (
+            (tensor(a) // tensor(b), floor),
+            (tensor(a) % tensor(b), rest),
+            (tensor(a).div(tensor(b)), whole),
+        ):
+            np.testing.assert_array_equal(have.numpy(), want)
+        for divisor_ in (b[:1], np.array([3], dtype)):
+            np.testing.assert_array_equal((tensor(a) // tensor(divisor_)).numpy(), np.floor_divide(a, divisor_))
+            np.testing.assert_array_equal((tensor(a) % int(divisor_[0])).numpy(), np.remainder(a, divisor_))
+        np.testing.assert_array_equal((tensor(a[-1:]) // tensor(b)).numpy(), np.floor_divide(a[-1:], b))
