@@ -121,7 +121,7 @@ class Config:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ArgumentTypeError(f"[{cls.__name__}.load_binary] 'data' must be bytes, got {shown(data)}")
         try:
-            value = json.loads(bytes(data).decode(), parse_constant=_no_number)
+            value = json.loads(bytes(data).decode(), parse_constant=_no_number, object_pairs_hook=_once)
         except UnicodeDecodeError as error:
             raise ConfigError(f"[{cls.__name__}.load] the data is not UTF-8: {error}") from error
         except ConfigError:
@@ -471,6 +471,15 @@ def _level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _once(pairs: list[tuple[str, typing.Any]]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        key = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"[config] the key {key!r} stands twice in one object; keep one of them")
+    return found
 
 
 def _no_number(text: str):

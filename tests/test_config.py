@@ -171,6 +171,7 @@ def test_missing_keys_take_defaults_and_unknown_ones_are_ignored():
         (b"\xff\xfe", "not UTF-8"),
         (b"[]", "'Order' must be an object"),
         (b'{"float": NaN}', "NaN is no number of JSON"),
+        (b'{"int": 1, "int": 2}', "the key 'int' stands twice in one object"),
         (b'{"float": -Infinity}', "-Infinity is no number of JSON"),
         (b'{"int": 1, "float": 1e999, "string": "a", "other_config": {}}', "'Order.float' must be a finite number"),
         (b'{"int": 1, "float": 1' + b"0" * 400 + b', "string": "a"}', "'Order.float' must be a finite number"),

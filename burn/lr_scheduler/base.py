@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import Any
 
-from burn._arguments import instance
+from burn._arguments import instance, shown
+from burn.errors import ArgumentTypeError, RecordValidationError
 from burn.store.pack import PackError, Reader, Scalar, Writer
 
 
@@ -75,6 +78,67 @@ class LrSchedulerRecord:
         start = f"{prefix}."
         record.scalars = {key.removeprefix(start): v for key, v in self.scalars.items() if key.startswith(start)}
         return record
+
+    @classmethod
+    def from_state(cls, state: Any) -> LrSchedulerRecord:
+        """The numbers of a dataclass by the names of its fields; an int that is not negative is an unsigned number, as in Burn.
+
+        Args:
+            state: a dataclass of numbers, or of dataclasses of numbers.
+
+        Raises:
+            ArgumentTypeError: if it holds anything else.
+
+        Example:
+            >>> import dataclasses
+            >>> @dataclasses.dataclass
+            ... class State:
+            ...     step: int
+            ...     rate: float
+            >>> record = LrSchedulerRecord.from_state(State(3, 0.5))
+            >>> record, record.scalars["step"].variant, record.into_state(State).rate
+            (LrSchedulerRecord({'step': 3, 'rate': 0.5}), 'UInt', 0.5)
+        """
+        from burn.optim.state import flatten
+
+        if not dataclasses.is_dataclass(state) or isinstance(state, type):
+            raise ArgumentTypeError(f"[from_state] 'state' must be a dataclass, got {shown(state)}")
+        record = cls()
+        for name, leaf in flatten(state, ""):
+            if not isinstance(leaf, (bool, int, float)):
+                raise ArgumentTypeError(f"[from_state] {name!r} must be a number, got {shown(leaf)}")
+            unsigned = isinstance(leaf, int) and not isinstance(leaf, bool) and leaf >= 0
+            record.with_scalar(name, Scalar.UInt(leaf) if unsigned else leaf)
+        return record
+
+    def into_state(self, kind: type) -> Any:
+        """A dataclass with the numbers of the record; numbers that it has no field for are passed over.
+
+        Args:
+            kind: the dataclass.
+
+        Raises:
+            RecordValidationError: if the record lacks a number that the dataclass needs, or has it in another form.
+
+        Example:
+            >>> import dataclasses
+            >>> @dataclasses.dataclass
+            ... class State:
+            ...     step: int
+            >>> LrSchedulerRecord().with_scalar("step", 3).into_state(State).step
+            3
+        """
+        from burn.optim.state import MissingLeaf, unflatten
+
+        if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+            raise ArgumentTypeError(f"[into_state] 'kind' must be a dataclass, got {shown(kind)}")
+        try:
+            return unflatten(kind, "", {name: scalar.value for name, scalar in self.scalars.items()})
+        except MissingLeaf as error:
+            raise RecordValidationError(
+                f"[into_state] the record must have the number {error.args[0]!r} that {kind.__name__} needs, it has "
+                f"{', '.join(self.scalars) or 'none'}; load it into the scheduler that wrote it"
+            ) from None
 
     def into_bytes(self) -> bytes:
         """The record as the bytes of a burnpack file."""

@@ -3,6 +3,7 @@
 import enum
 import math
 
+from burn._core import core
 from burn.config import Config
 from burn.errors import ShapeError
 from burn.module import ONE_LINE, Module, Param
@@ -11,6 +12,8 @@ from burn.tensor.module import linear
 
 from ._checks import check_last, check_size
 from .initializer import Initializer
+
+_val = core.held_value  # Param.val, found at once: the layer is to cost little beside the product
 
 
 class LinearLayout(enum.Enum):
@@ -95,9 +98,9 @@ class Linear(Module):
             KindError: an input that is not Float.
             ShapeError: a last axis of another size.
         """
-        weight, bias = self.weight.val(), self.bias
+        weight, bias = _val(self.weight), self.bias
         try:
-            return linear(input, weight, None if bias is None else bias.val())
+            return linear(input, weight, None if bias is None else _val(bias))
         except (ShapeError, TypeError):
             # The product checks kind and shapes anyway, before it runs; only the message is the layer's.
             check_last("Linear", input, weight.shape[0], "d_input", weight)

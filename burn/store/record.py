@@ -1,5 +1,6 @@
 """Records: the parameters of a module, apart from it."""
 
+import collections
 import enum
 
 from burn._arguments import file_path, instance, truth
@@ -102,7 +103,7 @@ class ModuleRecord:
         Args:
             allow: whether to.
         """
-        return self._with("_partial", allow)
+        return self._with("_partial", truth("allow_partial", "allow", allow))
 
     def allow_unused(self, allow: bool) -> "ModuleRecord":
         """Whether entries that no parameter wants are passed over (default False: they are an error).
@@ -110,7 +111,7 @@ class ModuleRecord:
         Args:
             allow: whether to.
         """
-        return self._with("_unused", allow)
+        return self._with("_unused", truth("allow_unused", "allow", allow))
 
     def validate(self, validate: bool) -> "ModuleRecord":
         """Whether wrong shapes and kinds are an error (default True), or leave the parameter as it is.
@@ -118,7 +119,7 @@ class ModuleRecord:
         Args:
             validate: whether to.
         """
-        return self._with("_validate", validate)
+        return self._with("_validate", truth("validate", "validate", validate))
 
     def into_bytes(self) -> bytes:
         """The record as a burnpack container in memory."""
@@ -175,7 +176,11 @@ class ModuleRecord:
                 parameter wants, unless the options allow them.
             RecordIoError: the file of the record cannot be read any more.
         """
-        mapper = _Apply({entry.name: entry for entry in self._entries}, self._cast)
+        entries = {entry.name: entry for entry in self._entries}
+        if len(entries) < len(self._entries):
+            name = next(name for name, count in collections.Counter(self.paths()).items() if count > 1)
+            raise RecordValidationError(f"[load_record] two tensors are named {name!r}; names must differ")
+        mapper = _Apply(entries, self._cast)
         loaded = _module("apply", module).map(mapper)
         if self._validate and mapper.errors:
             raise RecordValidationError(

@@ -1,5 +1,8 @@
+import dataclasses
+
 import pytest
 
+from burn.errors import ArgumentTypeError, RecordValidationError
 from burn.lr_scheduler import ConstantLr, LrScheduler, LrSchedulerRecord, ModuleLearningRate, ModuleLrScheduler
 from burn.module import ParamGroup, ParamId
 from burn.store.pack import Scalar
@@ -65,3 +68,35 @@ def test_record_files(tmp_path):
 def test_burns_constant(case):
     record = LrSchedulerRecord.load(RECORDS / case["record_after_10"])
     assert record.into_bytes() == (RECORDS / case["record_after_10"]).read_bytes()
+
+
+@dataclasses.dataclass
+class Inner:
+    on: bool
+    offset: int
+
+
+@dataclasses.dataclass
+class State:
+    step: int
+    rate: float
+    inner: Inner
+    limit: int | None = None
+
+
+def test_records_of_states():
+    state = State(2**64 - 1, 0.5, Inner(True, -1))
+    record = LrSchedulerRecord.from_bytes(LrSchedulerRecord.from_state(state).into_bytes())
+    forms = {name: (scalar.variant, scalar.value) for name, scalar in record.scalars.items()}
+    assert forms == {
+        "step": ("UInt", 2**64 - 1), "rate": ("Float", 0.5), "inner.on": ("Bool", True), "inner.offset": ("Int", -1)
+    }  # fmt: skip
+    assert record.into_state(State) == state
+    with pytest.raises(
+        RecordValidationError, match=r"\[into_state\] the record must have the number 'step' .* it has none"
+    ):
+        LrSchedulerRecord().into_state(State)
+    with pytest.raises(ArgumentTypeError, match=r"\[from_state\] 'state' must be a dataclass, got 3"):
+        LrSchedulerRecord.from_state(3)
+    with pytest.raises(ArgumentTypeError, match=r"\[into_state\] 'kind' must be a dataclass, got the class int"):
+        record.into_state(int)

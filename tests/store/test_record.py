@@ -1,6 +1,8 @@
 """Records of modules: files of Burn, round trips, and what does not fit."""
 
+import copy
 import os
+import pickle
 import time
 import tracemalloc
 
@@ -313,6 +315,22 @@ def test_saving_waits_for_the_disk_where_that_is_asked_for(tmp_path, monkeypatch
         Tiny().save_file(tmp_path / "tiny", sync=1)
 
 
+def test_records_are_copied_and_pickled(tmp_path):
+    Tiny().save_file(tmp_path / "tiny")
+    record = ModuleRecord.load(tmp_path / "tiny").allow_partial(True)
+    assert copy.copy(record).paths() == record.paths()
+    twins = copy.deepcopy(record), pickle.loads(pickle.dumps(record))
+    os.truncate(tmp_path / "tiny.bpk", 300)  # they do not need the file any more
+    for twin in twins:
+        assert twin.into_bytes() == Tiny().into_record().into_bytes()
+        assert values(Wide().load_record(twin))["bias"] == [5.0, 6.0]
+
+
+def test_a_name_stands_for_one_tensor():
+    with pytest.raises(RecordValidationError, match="two tensors are named 'bias'"):
+        Tiny().load_record(ModuleRecord(Tiny().into_record().tensors() + Tiny().into_record().tensors()[1:]))
+
+
 def test_int_parameters_are_recorded_in_their_dtype():
     class Table(Module):
         def __init__(self):
@@ -332,6 +350,9 @@ def test_int_parameters_are_recorded_in_their_dtype():
         (lambda m: ModuleRecord().apply(None), r"\[apply\] 'module' must be a Module, got None"),
         (lambda m: ModuleRecord.from_module(3), "'module' must be a Module, got 3"),
         (lambda m: m.into_record().with_dtype_policy("cast"), "'policy' must be a DTypePolicy"),
+        (lambda m: m.into_record().allow_partial("no"), r"\[allow_partial\] 'allow' must be True or False, got 'no'"),
+        (lambda m: m.into_record().allow_unused(1), r"\[allow_unused\] 'allow' must be True or False, got 1"),
+        (lambda m: m.into_record().validate(None), r"\[validate\] 'validate' must be True or False, got None"),
     ],
 )
 def test_arguments_of_another_type(call, message):

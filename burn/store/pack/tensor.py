@@ -136,6 +136,10 @@ class PackTensor:
         flat = np.frombuffer(self.to_bytes(), self.dtype.numpy)
         return flat if self.dtype.name == "QFloat" else flat.reshape(self.shape)
 
+    def __reduce__(self):
+        # What lies in a file is read: another process may not reach the file.
+        return PackTensor, (self.name, self.dtype, self.shape, bytes(self.to_bytes()), self.param_id)
+
     def __repr__(self):
         return f"PackTensor({self.name!r}, {self.dtype}, {list(self.shape)}, param_id={self.param_id})"
 
