@@ -209,7 +209,7 @@ burn.nn.LinearConfig(4, 4).init(device)(x)
 norm(x.unsqueeze_dim(2))
 taken, done, own = threading.Event(), threading.Event(), Lock()
 def take():
-    with linear.weight._lazy.lock.held, norm.running_mean._lock.held, device._entry.generator.lock.held:
+    with linear.weight._lazy.lock.held, norm.running_mean._lock.held:
         taken.set()
         done.wait()
 thread = threading.Thread(target=take)
