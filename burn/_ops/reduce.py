@@ -47,14 +47,14 @@ def reduced(dims, axis):
 def _run(op, x, axis, code=None, attrs=None, floats=()):
     out = core.along(op, x, axis)
     if out is None and not x._contiguous:
-        out = _of_repeated(op, x, axis, attrs)
+        out = _of_repeated(op, x, axis, code, attrs)
     if out is not None:
         return out
     dims = x._dims
     return op.apply((x,), reduced(dims, axis), x._dtype if code is None else code, fold(dims, axis), floats, attrs)
 
 
-def _of_repeated(op, x, axis, attrs):
+def _of_repeated(op, x, axis, code, attrs):
     """The reduction of a view that repeats elements along axes (an expanded tensor) from one of each, or None."""
     dims = x._dims
     still = [d for d, n in enumerate(dims) if n > 1 and x._strides[d] == 0]
@@ -66,7 +66,7 @@ def _of_repeated(op, x, axis, attrs):
     part = slice_view(
         core.alias(x, 0), [0] * x.ndim, [1] * x.ndim, tuple(1 if d in still else n for d, n in enumerate(dims))
     )
-    part = _run(op, part, axis)
+    part = _run(op, part, axis, code)
     if op is _sum and times > 1:
         part = part * float(times)
     out = core.alias(expand(part, reduced(dims, axis)), x._ctx)

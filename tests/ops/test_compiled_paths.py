@@ -117,7 +117,9 @@ def test_every_half_by_its_bits(dtype):
         rounded = Tensor.from_data(expected, FLEX, "f32").cast(dtype).cast("f32").numpy()
         np.testing.assert_array_equal(got.cast("f32").numpy(), rounded)
     part = np.float32(Tensor.from_data([-0.3], FLEX, "f32").cast(dtype).cast("f32").item())
-    rounded = Tensor.from_data(wide * part, FLEX, "f32").cast(dtype).cast("f32").numpy()
+    with np.errstate(all="ignore"):
+        expected = wide * part
+    rounded = Tensor.from_data(expected, FLEX, "f32").cast(dtype).cast("f32").numpy()
     np.testing.assert_array_equal((x * float(part)).cast("f32").numpy(), rounded)
 
 

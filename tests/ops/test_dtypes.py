@@ -66,8 +66,8 @@ def outcome_of(call: Call, arguments: dict[str, Any]) -> Any:
     return [(x.dtype, array(x)) if isinstance(x, Tensor) else (None, x) for x in made]
 
 
-def difference(have: Any, want: Any) -> str | None:
-    """How an outcome differs from that of the reference."""
+def difference(have: Any, want: Any, least: float = 1e-30) -> str | None:
+    """How an outcome differs from that of the reference, held to the largest value there, or to `least`."""
     if isinstance(have, BurnError) or isinstance(want, BurnError):
         return None if type(have) is type(want) else f"{have!r:.200} and {want!r:.200}"
     for (have_dtype, x), (want_dtype, y) in zip(have, want, strict=True):
@@ -83,7 +83,7 @@ def difference(have: Any, want: Any) -> str | None:
             if is_float(x.dtype):
                 with np.errstate(all="ignore"):
                     a, b = x.astype("f8"), y.astype("f8")
-                scale = np.abs(b[np.isfinite(b)]).max(initial=1e-30)
+                scale = np.abs(b[np.isfinite(b)]).max(initial=least)
                 near = np.isclose(a, b, rtol=TOLERANCE[x.dtype], atol=8 * TOLERANCE[x.dtype] * scale, equal_nan=True)
             if not np.all(near):
                 return f"{x[~near][:3]} and {y[~near][:3]} in {x.dtype}"

@@ -77,7 +77,8 @@ def test_views_that_share_memory(name, kind, flex):
             views[key] = overlapping(value.values, flex, kind)
     copies = {k: tensor(array(v), flex) if isinstance(v, Tensor) else v for k, v in views.items()}
     before = {k: array(v) for k, v in views.items() if isinstance(v, Tensor)}
-    assert difference(outcome_of(call, views), outcome_of(call, copies)) is None
+    # The mean of repeated elements is exact: their covariance is 0, and next to 0 for the copy.
+    assert difference(outcome_of(call, views), outcome_of(call, copies), 1e-6) is None
     for key, values in before.items() if call.name != "inplace" else ():
         np.testing.assert_array_equal(array(views[key]), values)
 
