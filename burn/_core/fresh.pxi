@@ -315,16 +315,17 @@ cdef TensorBase draw(dict forms, const int64_t *dims, int n, object distribution
     op, names = form
     floats[0] = 0.0
     floats[1] = 1.0
-    for i in range(len(names)):
-        value = getattr(distribution, names[i])
-        if type(value) is not float or not abs(<double>value) < 1e37:
+    if names:
+        for i in range(len(names)):
+            value = getattr(distribution, names[i])
+            if type(value) is not float or not abs(<double>value) < 1e37:
+                return None
+            floats[i] = value
+        if names == ("p",):
+            if not 0 <= floats[0] <= 1:
+                return None
+        elif floats[1] < 0 if names == ("mean", "std") else not floats[0] < floats[1]:
             return None
-        floats[i] = value
-    if names == ("p",):
-        if not 0 <= floats[0] <= 1:
-            return None
-    elif floats[1] < 0 if names == ("mean", "std") else not floats[0] < floats[1]:
-        return None
     row = find_row(op, dev, dtype)
     if row == NULL:
         return None
