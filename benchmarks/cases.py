@@ -153,7 +153,7 @@ ELEMENTWISE = [
     of_dtype("shift left", "a << b", "a << b", "int32", "int32", size=12),
     of_dtype("shift left", "a << b", "a << b", "int16", "int16", size=6),
     of_dtype("shift right", "a >> b", "a >> b", "int16", "int16", size=6),
-    of_dtype("less", "a < b", "a < b", "int64", "int64", size=17, ratio=0.9),
+    of_dtype("less", "a < b", "a < b", "int64", "int64", size=17),
     of_dtype("add", "a + b", "a + b", "int64", "int64", size=24),
     of_dtype("and", "a & b", "a & b", "bool", "bool", size=3),
     of_dtype("not", "~a", "~a", "bool"),
