@@ -3,6 +3,7 @@
 import abc
 import html
 import inspect
+import sys
 import typing
 from types import FunctionType
 
@@ -12,7 +13,7 @@ from burn._arguments import device as check_device
 from burn._core import core
 from burn._waiting import lack_waiting
 from burn._waiting import shown as without_lacks
-from burn.errors import AutodiffError, ModuleError
+from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
 from burn.tensor import Tensor
 
 from .adapted import ModuleReparameterization
@@ -40,6 +41,11 @@ def _call_forward(self, *args, **kwargs):
 
 
 @typing.dataclass_transform(field_specifiers=(field,))
+def _bare(cls: type, error: Exception) -> str:
+    """The text of an error without the class that it begins with."""
+    return str(error).removeprefix(f"[{cls.__name__}] ").removeprefix(f"{cls.__name__}.__init__() ")
+
+
 class _ModuleMeta(abc.ABCMeta):
     """Collects the marks of a class body, makes its `__init__` and its call, and closes a module after its `__init__`."""
 
@@ -88,8 +94,16 @@ class _ModuleMeta(abc.ABCMeta):
     def __call__(cls, *args, **kwargs):
         module = cls.__new__(cls, *args, **kwargs)
         _set_layout(module, None)
-        module.__init__(*args, **kwargs)
-        module._close()
+        try:
+            module.__init__(*args, **kwargs)
+            module._close()
+        except (TypeError, ModuleError) as error:
+            own = error.__traceback__.tb_next is None or str(error).startswith(f"[{cls.__name__}]")
+            config = getattr(sys.modules[cls.__module__], cls.__name__ + "Config", None)
+            if not own or config is None:
+                raise
+            kind = ModuleError if isinstance(error, ModuleError) else ArgumentTypeError
+            raise kind(f"[{cls.__name__}] {_bare(cls, error)}; make one with {config.__name__}(...).init()") from None
         return module
 
 

@@ -350,3 +350,17 @@ def test_no_steps_have_gradients(activation):
     layer = nn.LstmConfig(2, 3, True, hidden_activation=activation).init(AD)
     grads = layer.forward(Tensor.zeros([2, 0, 2], AD))[0].sum().backward()
     assert (values(layer.input_gate.input_transform.weight.val().grad(grads)) == 0).all()
+
+
+def test_layers_called_as_their_configurations_are():
+    for call in (lambda: nn.Lstm(3, 4), lambda: nn.Linear(3, 2)):
+        with pytest.raises(
+            BurnError, match=r"^\[(Lstm|Linear)\].*make one with (Lstm|Linear)Config\(\.\.\.\)\.init\(\)"
+        ):
+            call()
+
+
+def test_directions_of_two_sizes():
+    one, other = (nn.LstmConfig(3, n, True).init() for n in (4, 5))
+    with pytest.raises(ShapeError, match=r"\[BiLstm\] both directions must have the same d_hidden, got 4 and 5"):
+        nn.BiLstm(one, other)

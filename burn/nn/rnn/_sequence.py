@@ -47,6 +47,15 @@ def check_state(layer: str, name: str, state, shape: tuple, input) -> None:
         raise ShapeError(f"[{layer}] {name!r} must be {axes} = {list(shape)}, got shape {state.dims()}")
 
 
+def check_directions(layer: str, forward, reverse) -> int:
+    """Raises unless two directions have states of one size; returns that."""
+    if forward.d_hidden != reverse.d_hidden:
+        raise ShapeError(
+            f"[{layer}] both directions must have the same d_hidden, got {forward.d_hidden} and {reverse.d_hidden}"
+        )
+    return forward.d_hidden
+
+
 def turned(x: Tensor, batch_first: bool) -> Tensor:
     """[batch, steps, ...] as [steps, batch, ...] and back, where the batch comes first."""
     return x.swap_dims(0, 1) if batch_first else x

@@ -197,7 +197,7 @@ class BiRnn(Module):
     def __init__(self, forward, reverse, batch_first=True):
         self.forward_ = forward
         self.reverse = reverse
-        self.d_hidden = forward.d_hidden
+        self.d_hidden = sequence.check_directions("BiRnn", forward, reverse)
         self.batch_first = batch_first
 
     def forward(self, input: Tensor, state: RnnState | None = None) -> tuple[Tensor, RnnState]:

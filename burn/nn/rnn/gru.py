@@ -210,7 +210,7 @@ class BiGru(Module):
     def __init__(self, forward, reverse, batch_first=True):
         self.forward_ = forward
         self.reverse = reverse
-        self.d_hidden = forward.d_hidden
+        self.d_hidden = sequence.check_directions("BiGru", forward, reverse)
         self.batch_first = batch_first
 
     def forward(self, input: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:

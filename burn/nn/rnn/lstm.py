@@ -318,7 +318,7 @@ class BiLstm(Module):
     def __init__(self, forward, reverse, batch_first=True):
         self.forward_ = forward
         self.reverse = reverse
-        self.d_hidden = forward.d_hidden
+        self.d_hidden = sequence.check_directions("BiLstm", forward, reverse)
         self.batch_first = batch_first
 
     def forward(self, input: Tensor, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
