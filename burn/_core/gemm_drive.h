@@ -3,10 +3,11 @@
    DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel; a large b is then read once, some
            rows of a strip of columns at a time;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
+   SLABS   k is long (gemm_slabs.h);
    BLOCKS  both are packed whole (one region), then blocks of c are computed (another); rows of a stay where b is narrow.
    The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so
    the number of threads may choose among them. */
-enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(VECTOR) };
+enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(SLABS), FN(VECTOR) };
 
 typedef struct {
     int64_t m, n, k;
@@ -21,6 +22,10 @@ typedef struct {
     int64_t mp, np, kc, slab, at;            /* panels, block and slab of k, start of the slab */
     int64_t mt, nt;                          /* blocks of c */
     int64_t parts, pa_size, pb_size;         /* chunks of the parallel region; elements of scratch */
+    int hold_b;                              /* of SLABS: b is the operand that stays */
+    int64_t chunks, chunk, ranges;           /* chunks of k, their length, ranges of the long side */
+    int64_t group_count, held_size, group_size;
+    gemm_split groups;                       /* of panels of the long side */
     T *pa, *pb;
 } FN(job);
 
@@ -315,6 +320,8 @@ static void FN(block)(void *ctx, int64_t task)
     }
 }
 
+#include "gemm_slabs.h"
+
 /* ---- plan and execution of one product */
 
 /* Chooses the way and its sizes; returns elements of scratch. */
@@ -346,7 +353,9 @@ static int64_t FN(plan)(FN(job) *g, int threads)
         if (FN(ragged)(g)) g->pb_size = NR * g->k;
         return g->pb_size;
     }
-    if (g->m * g->k <= GEMM_A_L2 / TBYTES && (threads == 1 || g->np >= 4 * threads || g->m <= 4 * GEMM_MR)) {
+    if (FN(plan_slabs)(g, kc)) {
+        g->way = FN(SLABS);
+    } else if (g->m * g->k <= GEMM_A_L2 / TBYTES && (threads == 1 || g->np >= 4 * threads || g->m <= 4 * GEMM_MR)) {
         g->way = FN(PANELS);
         g->pack_a = !native || (g->mp > 1 && (g->csa != 1 || g->rsa * TBYTES % 4096 == 0));
         g->parts = threads == 1 ? 1 : gemm_min(g->np, 4 * threads);
@@ -394,6 +403,10 @@ static void FN(execute)(FN(job) *g, T *scratch)
     case FN(PANELS):
         if (g->pack_a) gemm_spread(FN(pack_a_part), g, g->parts, g->m * g->k > 16384 ? g->threads : 1);
         gemm_spread(FN(panels), g, g->parts, g->threads);
+        break;
+    case FN(SLABS):
+        gemm_spread(FN(slabs), g, g->chunks * g->ranges, g->threads);
+        if (g->chunks > 1 || g->half) gemm_spread(FN(add_chunks), g, g->parts, g->threads);
         break;
     default:
         for (g->at = 0; g->at < g->k; g->at += g->slab) {

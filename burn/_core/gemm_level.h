@@ -107,6 +107,7 @@ GEMM_INLINE void gemm_spread(void (*body)(void *, int64_t), void *ctx, int64_t n
 }
 
 GEMM_INLINE int64_t gemm_min(int64_t x, int64_t y) { return x < y ? x : y; }
+GEMM_INLINE int64_t gemm_max(int64_t x, int64_t y) { return x > y ? x : y; }
 GEMM_INLINE int64_t gemm_ceil(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 /* n things in `parts` ranges that differ by one at most: 64 rows in panels of up to 6 are 5 and 6, never 4. */

@@ -24,9 +24,15 @@ GEMM_INLINE void PACK(rows)(const S *a, int64_t rs, const int rows, int64_t k, T
         for (int i = 0; i < rows; i++) d[p * rows + i] = READ1(a[i * rs + p]);
 }
 
+/* Rows next to each other: whole vectors, which spill and read on like those above; the last ones go one by one. */
 GEMM_INLINE void PACK(columns)(const S *a, int64_t rs, int64_t cs, const int rows, int64_t k, T *d)
 {
-    for (int64_t p = 0; p < k; p++)
+    enum { GROUPS = (GEMM_MR + VL - 1) / VL };
+    int64_t p = 0;
+    if (rs == 1 && rows > GEMM_MR - 2 && cs >= GROUPS * VL)
+        for (; p < k - 1; p++)
+            for (int g = 0; g < GROUPS; g++) STORE(d + p * rows + g * VL, READ(a + p * cs + g * VL));
+    for (; p < k; p++)
         for (int i = 0; i < rows; i++) d[p * rows + i] = READ1(a[i * rs + p * cs]);
 }
 

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+import burn
+from burn.tensor.activation import relu
+from burn.tensor.module import linear
 from tests.cases import F32, F64, I32, I64
 from tests.cases import matmul as cases
 from tests.cases.tensors import array, strided, tensor
@@ -43,6 +46,39 @@ def test_threads(shape, flex):
         results = with_threads(lambda a=a, b=b: array(tensor(a, flex) @ tensor(b, flex)))
         np.testing.assert_array_equal(*results)
         np.testing.assert_allclose(results[0], a.astype(F64) @ b.astype(F64), rtol=tolerance, atol=tolerance * k**0.5)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(64, 1000, 50), (50, 1000, 67), (37, 3001, 33), (200, 2048, 250), (1030, 1024, 40), (40, 2050, 1100)],
+    ids=str,
+)
+def test_long_sums(shape, flex):
+    """A slab of one operand stays near while the other goes by; the sums of chunks of k are added in the end."""
+    m, k, n = shape
+    rng = np.random.default_rng(5)
+    a, b, bias = rng.normal(size=(m, k)), rng.normal(size=(k, n)), rng.normal(size=n)
+    for dtype, tolerance in ((F32, 2e-5), (F64, 1e-12)):
+        want = np.maximum(a.astype(dtype).astype(F64) @ b.astype(dtype).astype(F64) + bias.astype(dtype), 0)
+        for turned_a, turned_b in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            x = tensor(a.astype(dtype).T.copy(), flex).transpose() if turned_a else tensor(a.astype(dtype), flex)
+            y = tensor(b.astype(dtype).T.copy(), flex).transpose() if turned_b else tensor(b.astype(dtype), flex)
+            c = tensor(bias.astype(dtype), flex)
+            have = with_threads(lambda x=x, y=y, c=c: array(relu(linear(x, y, c))))
+            np.testing.assert_array_equal(*have)
+            np.testing.assert_allclose(have[0], want, rtol=tolerance, atol=tolerance * k**0.5)
+    flipped = tensor(a[::-1].copy(), flex).flip([0]) @ tensor(b[:, ::-1].copy(), flex).flip([1])
+    np.testing.assert_allclose(array(flipped), a @ b, rtol=1e-12, atol=1e-10)
+    for dtype in (I32, I64):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        x, y = rng.integers(low, high, (m, k), dtype), rng.integers(low, high, (k, n), dtype)
+        np.testing.assert_array_equal(array(tensor(x, flex) @ tensor(y, flex)), x @ y)
+    for dtype in (burn.DType.F16, burn.DType.BF16):
+        x, y = tensor(a, flex).cast(dtype), tensor(b, flex).cast(dtype)
+        want = array(x.cast(burn.DType.F64)) @ array(y.cast(burn.DType.F64))
+        have = with_threads(lambda x=x, y=y: array((x @ y).cast(burn.DType.F64)))
+        np.testing.assert_array_equal(*have)
+        np.testing.assert_allclose(have[0], want, rtol=2**-8, atol=2**-8 * np.abs(want).max() / 8)
 
 
 def test_transposed_operands(device):

@@ -1,0 +1,140 @@
+/* ---- SLABS: the way for a long k, or one long side, included once an element type.
+
+   A slab of one operand (all of its short side, one block of k deep) stays in L2; the other goes by in groups of panels.
+   Each task packs what it multiplies right before it does, so nothing packed ever goes to memory and back. Tasks are
+   chunks of k times ranges of the long side. A chunk sums into a matrix of its own, and the sums are added in the end:
+   the number of chunks depends on the shape alone, that of ranges also on the threads. */
+
+enum { FN(HELD_GROUP) = 8, FN(LEAST_RANGE) = 4 };   /* row panels packed together; groups of a range at least */
+
+/* Row panels i0..i1 of a, columns k0..k1, to [panel][k1 - k0][height]. */
+GEMM_INLINE void FN(pack_a_group)(const FN(job) *g, int64_t i0, int64_t i1, int64_t k0, int64_t k1, T *d)
+{
+    const int64_t run = g->rsa == 1 && g->csa != 1 ? 32 : k1 - k0, first = gemm_start(g->rows, i0);
+    for (int64_t k = k0; k < k1; k += run)
+        for (int64_t i = i0; i < i1; i++) {
+            const int64_t row = gemm_start(g->rows, i);
+            const int r = FN(height)(g, i);
+            g->source->pack_a(FN(at_a)(g, row, k), g->rsa, g->csa, r, gemm_min(k1 - k, run),
+                              d + (row - first) * (k1 - k0) + (k - k0) * r);
+        }
+}
+
+/* What the next group will read, brought near while this one is multiplied: lines of rows `stride` apart. */
+typedef struct {
+    const char *p;
+    int64_t stride, rows, bytes, at, each;
+} FN(ahead);
+
+GEMM_INLINE FN(ahead) FN(look_ahead)(const FN(job) *g, int64_t group, int64_t k0, int64_t k1, int64_t tiles)
+{
+    const int64_t size = g->source->size, kk = k1 - k0;
+    const int64_t first = gemm_start(g->groups, group), last = gemm_start(g->groups, group + 1);
+    const int64_t i = g->hold_b ? gemm_start(g->rows, first) : 0;
+    const int64_t side = g->hold_b ? gemm_start(g->rows, last) - i : gemm_min(last * NR, g->n) - first * NR;
+    const int64_t along = g->hold_b ? g->rsa : g->csb, down = g->hold_b ? g->csa : g->rsb;
+    const char *p = (const char *)(g->hold_b ? FN(at_a)(g, i, k0) : FN(at_b)(g, k0, first * NR));
+    const int flat = along == 1 || down != 1;   /* rows of one depth, else of one panel row */
+    FN(ahead) x = {p, (flat ? down : along) * size, flat ? kk : side, (flat ? side : kk) * size, 0, 0};
+    x.each = (x.bytes / 64 + 1) * x.rows / tiles + 1;
+    return x;
+}
+
+GEMM_INLINE void FN(bring)(FN(ahead) *x)
+{
+    for (int64_t n = x->each; n > 0 && x->rows > 0; n--) {
+        __builtin_prefetch(x->p + x->at, 0, 2);
+        if ((x->at += 64) >= x->bytes) {
+            x->at = 0;
+            x->p += x->stride;
+            x->rows--;
+        }
+    }
+}
+
+static void FN(slabs)(void *ctx, int64_t task)
+{
+    const FN(job) *g = ctx;
+    const int64_t chunk = task / g->ranges, kb = chunk * g->chunk, ke = gemm_min(kb + g->chunk, g->k);
+    const gemm_split split = gemm_even(g->group_count, g->ranges);
+    T *const held = g->pa + task * (g->held_size + g->group_size), *const moving = held + g->held_size;
+    T *const c = chunk ? g->pb + (chunk - 1) * g->m * g->n : g->c;
+    for (int64_t k0 = kb; k0 < ke; k0 += g->kc) {
+        const int64_t k1 = gemm_min(k0 + g->kc, ke), kk = k1 - k0;
+        if (g->hold_b) FN(pack_b_group)(g, 0, g->np, k0, k1, held);
+        else FN(pack_a_group)(g, 0, g->mp, k0, k1, held);
+        for (int64_t at = gemm_start(split, task % g->ranges); at < gemm_start(split, task % g->ranges + 1); at++) {
+            int64_t i0 = 0, i1 = g->mp, j0 = 0, j1 = g->np;
+            if (g->hold_b) {
+                i0 = gemm_start(g->groups, at);
+                i1 = gemm_start(g->groups, at + 1);
+                FN(pack_a_group)(g, i0, i1, k0, k1, moving);
+            } else {
+                j0 = gemm_start(g->groups, at);
+                j1 = gemm_start(g->groups, at + 1);
+                FN(pack_b_group)(g, j0, j1, k0, k1, moving);
+            }
+            const T *const a = g->hold_b ? moving : held, *const b = g->hold_b ? held : moving;
+            const int64_t first = gemm_start(g->rows, i0);
+            FN(ahead) next = {.rows = 0};
+            if (at + 1 < gemm_start(split, task % g->ranges + 1))
+                next = FN(look_ahead)(g, at + 1, k0, k1, (j1 - j0) * (i1 - i0));
+            for (int64_t j = j0; j < j1; j++)
+                for (int64_t i = i0; i < i1; i++) {
+                    const int64_t row = gemm_start(g->rows, i);
+                    const int whole = g->chunks == 1 && !g->half && k1 == g->k;
+                    const FN(target) to = {.c = c + row * g->n + j * NR,
+                                           .ldc = g->n,
+                                           .bias = whole && g->bias ? g->bias + j * NR : NULL,
+                                           .add = k0 > kb,
+                                           .act = whole && g->act,
+                                           .w = FN(width)(g, j)};
+                    FN(bring)(&next);
+                    FN(tile_packed)(FN(height)(g, i), kk, a + (row - first) * kk, b + (j - j0) * kk * NR, &to);
+                }
+        }
+    }
+}
+
+/* The sums of all chunks, with bias and ReLU, some rows a task; also where results are rounded to half floats. */
+static void FN(add_chunks)(void *ctx, int64_t task)
+{
+    const FN(job) *g = ctx;
+    const gemm_split split = gemm_even(g->m, g->parts);
+    const int64_t begin = gemm_start(split, task), end = gemm_start(split, task + 1);
+    for (int64_t i = begin; i < end; i++) {
+        T *c = g->c + i * g->n;
+        for (int64_t p = 0; p < g->chunks - 1; p++) {
+            const T *more = g->pb + (p * g->m + i) * g->n;
+            for (int64_t j = 0; j < g->n; j++) c[j] += more[j];
+        }
+        if (g->bias) for (int64_t j = 0; j < g->n; j++) c[j] += g->bias[j];
+        if (g->act) for (int64_t j = 0; j < g->n; j++) c[j] = (TS)c[j] < 0 ? 0 : c[j];
+    }
+    FN(round)(g, begin, end - begin, 0, g->n);
+}
+
+/* Whether this way fits; fills in its sizes. */
+GEMM_INLINE int FN(plan_slabs)(FN(job) *g, int64_t kc)
+{
+    const int64_t small = gemm_min(g->m, g->n), large = g->m + g->n - small, bytes = g->m * g->n * TBYTES;
+    if (g->k <= 3 * kc || small < 32 || small * kc * TBYTES > GEMM_A_L2) return 0;
+    g->hold_b = g->n <= g->m;
+    g->chunks = large > g->k || bytes > 2 << 20 ? 1 : g->k > 8 * kc && bytes <= 1 << 20 ? 4 : 2;
+    const int64_t panels = g->hold_b ? g->mp : g->np, groups = gemm_ceil(panels, g->hold_b ? FN(HELD_GROUP) : GEMM_GROUP);
+    g->ranges = gemm_ceil(g->threads, g->chunks);
+    if (g->ranges > 1 && groups < g->ranges * FN(LEAST_RANGE)) {
+        if (g->chunks == 1) return 0;
+        g->ranges = gemm_max(groups / FN(LEAST_RANGE), 1);
+    }
+    g->group_count = gemm_ceil(groups, g->ranges) * g->ranges; /* nobody waits for another's last group */
+    g->groups = gemm_even(panels, g->group_count);
+    g->chunk = (gemm_ceil(g->k, g->chunks) + 7) / 8 * 8;
+    g->kc = g->chunk <= kc ? g->chunk : (gemm_ceil(g->chunk, gemm_ceil(g->chunk, kc)) + 7) / 8 * 8;
+    g->held_size = ((g->hold_b ? g->np * NR : g->m) * g->kc + 15) / 16 * 16;
+    g->group_size = (g->hold_b ? FN(HELD_GROUP) * GEMM_MR : GEMM_GROUP * NR) * g->kc;
+    g->pa_size = g->chunks * g->ranges * (g->held_size + g->group_size);
+    g->pb_size = (g->chunks - 1) * g->m * g->n;
+    g->parts = gemm_min(g->m, 4 * g->threads);
+    return 1;
+}
