@@ -17,13 +17,13 @@ typedef struct {
     const T *bias;
     const FN(source) *source;
     void *half;                              /* where c goes in the end, rounded; NULL where c is the result */
-    int act, threads, way, pack_a, by_rows, streamed;
+    int act, threads, way, pack_a, late, by_rows, streamed;
     gemm_split rows;                         /* row panels */
     int64_t mp, np, kc, slab, at;            /* panels, block and slab of k, start of the slab */
     int64_t mt, nt;                          /* blocks of c */
     int64_t parts, pa_size, pb_size;         /* chunks of the parallel region; elements of scratch */
     int hold_b;                              /* of SLABS: b is the operand that stays */
-    int64_t chunks, chunk, ranges;           /* chunks of k, their length, ranges of the long side */
+    int64_t chunks, ranges;                  /* chunks of k, ranges of the long side */
     int64_t group_count, held_size, group_size;
     gemm_split groups;                       /* of panels of the long side */
     T *pa, *pb;
@@ -253,13 +253,26 @@ static void FN(panels)(void *ctx, int64_t part)
 
 /* ---- BLOCKS */
 
+/* Row panels i0..i1 of a, columns k0..k1, to [panel][k1 - k0][height]. */
+GEMM_INLINE void FN(pack_a_group)(const FN(job) *g, int64_t i0, int64_t i1, int64_t k0, int64_t k1, T *d)
+{
+    const int64_t run = g->rsa == 1 && g->csa != 1 ? 32 : k1 - k0, first = gemm_start(g->rows, i0);
+    for (int64_t k = k0; k < k1; k += run)
+        for (int64_t i = i0; i < i1; i++) {
+            const int64_t row = gemm_start(g->rows, i);
+            const int r = FN(height)(g, i);
+            g->source->pack_a(FN(at_a)(g, row, k), g->rsa, g->csa, r, gemm_min(k1 - k, run),
+                              d + (row - first) * (k1 - k0) + (k - k0) * r);
+        }
+}
+
 enum { FN(PACK_ROWS) = 4, FN(PACK_DEPTH) = 16 };
 
 /* Tasks: slices of a, then of b, by what is contiguous: some of k for all panels, or some panels for all of k. */
 GEMM_INLINE int FN(a_by_depth)(const FN(job) *g) { return g->rsa == 1 && g->csa != 1; }
 GEMM_INLINE int64_t FN(a_tasks)(const FN(job) *g, int64_t slab)
 {
-    if (!g->pack_a) return 0;
+    if (!g->pack_a || g->late) return 0;
     return FN(a_by_depth)(g) ? gemm_ceil(slab, FN(PACK_DEPTH)) : gemm_ceil(g->mp, FN(PACK_ROWS));
 }
 
@@ -297,6 +310,7 @@ static void FN(block)(void *ctx, int64_t task)
     const int64_t ti = task % g->mt, tj = task / g->mt, slab = gemm_min(g->slab, g->k - g->at);
     const int64_t i_begin = gemm_start(down, ti), i_end = gemm_start(down, ti + 1);
     const int64_t j_begin = gemm_start(across, tj), j_end = gemm_start(across, tj + 1);
+    if (g->late) FN(pack_a_group)(g, i_begin, i_end, 0, slab, g->pa + gemm_start(g->rows, i_begin) * slab);
     for (int64_t k0 = 0; k0 < slab; k0 += g->kc) {
         const int64_t k1 = gemm_min(k0 + g->kc, slab);
 #if GEMM_ROWS_OUTSIDE
@@ -377,6 +391,11 @@ static int64_t FN(plan)(FN(job) *g, int threads)
         g->pack_a = !native || g->csa != 1 || g->rsa * TBYTES % 4096 == 0 || g->np > GEMM_PLAIN_A;
         g->pa_size = g->pack_a ? g->m * g->slab : 0;
         g->pb_size = g->np * NR * g->slab;
+        g->late = g->pack_a && g->kc == g->k && g->mp >= 4 * threads * GEMM_MT;
+        if (g->late) { /* blocks of whole rows pack theirs themselves, near where they use them */
+            g->mt = gemm_ceil(g->mp, GEMM_MT);
+            g->nt = 1;
+        }
     }
     g->pa_size = (g->pa_size + 63) / 64 * 64;
     return g->pa_size + g->pb_size + (native ? 0 : g->m * g->n);

@@ -3,22 +3,11 @@
    A slab of one operand (all of its short side, one block of k deep) stays in L2; the other goes by in groups of panels.
    Each task packs what it multiplies right before it does, so nothing packed ever goes to memory and back. Tasks are
    chunks of k times ranges of the long side. A chunk sums into a matrix of its own, and the sums are added in the end:
-   the number of chunks depends on the shape alone, that of ranges also on the threads. */
+   the number of chunks depends on the shape alone, that of ranges also on the threads. Tasks take turns with blocks of k
+   and with groups, these from the last to the first: the end of an operand may still lie in a cache, and each task gets
+   its share of it. */
 
 enum { FN(HELD_GROUP) = 8, FN(LEAST_RANGE) = 4 };   /* row panels packed together; groups of a range at least */
-
-/* Row panels i0..i1 of a, columns k0..k1, to [panel][k1 - k0][height]. */
-GEMM_INLINE void FN(pack_a_group)(const FN(job) *g, int64_t i0, int64_t i1, int64_t k0, int64_t k1, T *d)
-{
-    const int64_t run = g->rsa == 1 && g->csa != 1 ? 32 : k1 - k0, first = gemm_start(g->rows, i0);
-    for (int64_t k = k0; k < k1; k += run)
-        for (int64_t i = i0; i < i1; i++) {
-            const int64_t row = gemm_start(g->rows, i);
-            const int r = FN(height)(g, i);
-            g->source->pack_a(FN(at_a)(g, row, k), g->rsa, g->csa, r, gemm_min(k1 - k, run),
-                              d + (row - first) * (k1 - k0) + (k - k0) * r);
-        }
-}
 
 /* What the next group will read, brought near while this one is multiplied: lines of rows `stride` apart. */
 typedef struct {
@@ -55,15 +44,14 @@ GEMM_INLINE void FN(bring)(FN(ahead) *x)
 static void FN(slabs)(void *ctx, int64_t task)
 {
     const FN(job) *g = ctx;
-    const int64_t chunk = task / g->ranges, kb = chunk * g->chunk, ke = gemm_min(kb + g->chunk, g->k);
-    const gemm_split split = gemm_even(g->group_count, g->ranges);
+    const int64_t chunk = task / g->ranges, blocks = gemm_ceil(g->k, g->kc);
     T *const held = g->pa + task * (g->held_size + g->group_size), *const moving = held + g->held_size;
     T *const c = chunk ? g->pb + (chunk - 1) * g->m * g->n : g->c;
-    for (int64_t k0 = kb; k0 < ke; k0 += g->kc) {
-        const int64_t k1 = gemm_min(k0 + g->kc, ke), kk = k1 - k0;
+    for (int64_t block = chunk; block < blocks; block += g->chunks) {
+        const int64_t k0 = block * g->kc, k1 = gemm_min(k0 + g->kc, g->k), kk = k1 - k0;
         if (g->hold_b) FN(pack_b_group)(g, 0, g->np, k0, k1, held);
         else FN(pack_a_group)(g, 0, g->mp, k0, k1, held);
-        for (int64_t at = gemm_start(split, task % g->ranges); at < gemm_start(split, task % g->ranges + 1); at++) {
+        for (int64_t at = g->group_count - 1 - task % g->ranges; at >= 0; at -= g->ranges) {
             int64_t i0 = 0, i1 = g->mp, j0 = 0, j1 = g->np;
             if (g->hold_b) {
                 i0 = gemm_start(g->groups, at);
@@ -77,8 +65,8 @@ static void FN(slabs)(void *ctx, int64_t task)
             const T *const a = g->hold_b ? moving : held, *const b = g->hold_b ? held : moving;
             const int64_t first = gemm_start(g->rows, i0);
             FN(ahead) next = {.rows = 0};
-            if (at + 1 < gemm_start(split, task % g->ranges + 1))
-                next = FN(look_ahead)(g, at + 1, k0, k1, (j1 - j0) * (i1 - i0));
+            if (at >= g->ranges)
+                next = FN(look_ahead)(g, at - g->ranges, k0, k1, (j1 - j0) * (i1 - i0));
             for (int64_t j = j0; j < j1; j++)
                 for (int64_t i = i0; i < i1; i++) {
                     const int64_t row = gemm_start(g->rows, i);
@@ -86,7 +74,7 @@ static void FN(slabs)(void *ctx, int64_t task)
                     const FN(target) to = {.c = c + row * g->n + j * NR,
                                            .ldc = g->n,
                                            .bias = whole && g->bias ? g->bias + j * NR : NULL,
-                                           .add = k0 > kb,
+                                           .add = block > chunk,
                                            .act = whole && g->act,
                                            .w = FN(width)(g, j)};
                     FN(bring)(&next);
@@ -129,8 +117,7 @@ GEMM_INLINE int FN(plan_slabs)(FN(job) *g, int64_t kc)
     }
     g->group_count = gemm_ceil(groups, g->ranges) * g->ranges; /* nobody waits for another's last group */
     g->groups = gemm_even(panels, g->group_count);
-    g->chunk = (gemm_ceil(g->k, g->chunks) + 7) / 8 * 8;
-    g->kc = g->chunk <= kc ? g->chunk : (gemm_ceil(g->chunk, gemm_ceil(g->chunk, kc)) + 7) / 8 * 8;
+    if (g->chunks > 1) g->kc = (gemm_ceil(g->k, gemm_ceil(gemm_ceil(g->k, kc), g->chunks) * g->chunks) + 7) / 8 * 8;
     g->held_size = ((g->hold_b ? g->np * NR : g->m) * g->kc + 15) / 16 * 16;
     g->group_size = (g->hold_b ? FN(HELD_GROUP) * GEMM_MR : GEMM_GROUP * NR) * g->kc;
     g->pa_size = g->chunks * g->ranges * (g->held_size + g->group_size);
