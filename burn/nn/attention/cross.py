@@ -2,6 +2,7 @@
 
 import math
 
+from burn._arguments import instance
 from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import Module
@@ -149,6 +150,7 @@ class CrossAttention(Module):
             raise ShapeError(
                 f"[CrossAttention] 'context' must have the batch of 'query', got shapes {context.dims()} and {query.dims()}"
             )
+        instance("CrossAttention", "cache", cache, CrossAttentionCache, "use CrossAttentionCache()")
         k = cache.k.forward_full(context, lambda x: scores.split_heads(self.key(x), self.n_heads_kv))
         v = cache.v.forward_full(context, lambda x: scores.split_heads(self.value(x), self.n_heads_kv))
         check_mask("CrossAttention", "mask", mask, (query._dims[0], k._dims[2]))

@@ -244,6 +244,7 @@ class MultiHeadAttention(Module):
             ShapeError: sizes that do not fit, or that are not one position more than at the last call.
         """
         self._check(input)
+        instance("MultiHeadAttention", "cache", cache, MhaCache, "use MhaCache.autoregressive()")
 
         def heads(layer):
             return lambda x: scores.split_heads(layer(x), self.n_heads)

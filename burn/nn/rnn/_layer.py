@@ -15,7 +15,11 @@ from .gate_controller import GateController
 
 
 class RecurrentConfig(Config):
-    """What the configurations of recurrent layers share."""
+    """What the configurations of recurrent layers share.
+
+    >>> burn.nn.RnnConfig(2, 3, True).with_clip(1.0).with_initializer(burn.nn.Initializer.Zeros).clip
+    1.0
+    """
 
     d_input: int
     d_hidden: int

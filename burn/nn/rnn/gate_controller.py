@@ -1,9 +1,12 @@
 """One gate of a recurrent layer."""
 
+from burn._ops.registry import check_same
 from burn._ops.rnn import Gate
+from burn.errors import ShapeError
 from burn.module import Module
 from burn.tensor import Tensor
 
+from .._checks import check_float
 from ..initializer import Initializer
 from ..linear import Linear, LinearConfig
 
@@ -55,7 +58,21 @@ class GateController(Module):
         - input: [batch, d_input]
         - hidden: [batch, d_output]
         - output: [batch, d_output]
+
+        Raises:
+            KindError: a tensor that is not Float.
+            ShapeError: sizes that do not fit.
         """
+        for name, x, layer in (("input", input, self.input_transform), ("hidden", hidden, self.hidden_transform)):
+            weight = layer.weight.val()
+            check_float("GateController", x, name)
+            check_same("GateController", weight, x, name)
+            if x._dims != (input._dims[0], weight._dims[0]):
+                axis = "d_input" if name == "input" else "d_output"
+                raise ShapeError(
+                    f"[GateController] {name!r} must be [batch, {axis}] with {axis} = {weight._dims[0]}, one row for each of "
+                    f"the input, got shape {x.dims()} for an input of shape {input.dims()}"
+                )
         return self.input_transform(input) + self.hidden_transform(hidden)
 
 
