@@ -36,19 +36,14 @@ class GateController(Module):
             d_input: size of the input.
             d_output: size of the state.
             bias: whether both layers have a bias.
-            initializer: how all parameters are drawn, as for d_input inputs and d_output outputs.
+            initializer: how the parameters of both layers are drawn, each as of its own numbers of inputs and outputs.
             device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer.
         """
-        sizes = (LinearConfig(size, d_output, bias) for size in (d_input, d_output))
-        layers = [config.init(device) for config in sizes]
-
-        def drawn(parameter):
-            return initializer.init_with(list(parameter.lazy_shape()), d_input, d_output, device)
-
-        return cls(*(Linear(drawn(x.weight), drawn(x.bias) if bias else None) for x in layers))
+        configs = (LinearConfig(size, d_output, bias, initializer) for size in (d_input, d_output))
+        return cls(*(config.init(device) for config in configs))
 
     def gate_product(self, input: Tensor, hidden: Tensor) -> Tensor:
         """What goes into the gate's activation.
