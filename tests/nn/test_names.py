@@ -189,6 +189,23 @@ def test_fields_of_configurations(text):
     assert [f.name for f in _burn_order(config)] == [part.partition("=")[0] for part in order]
 
 
+SIZES = {"channels": [2, 2], "bias": True, "prob": 0.5, "threshold": 0.25, "n_heads_kv": 1}
+
+
+@pytest.mark.parametrize("text", FIELDS.split())
+def test_configurations_come_back_from_their_json(text):
+    path = text.partition("(")[0]
+    config = found("burn.nn." + path)
+    axes = 1 if "1d" in path else 3 if "3d" in path else 2
+    given = {}
+    for part in split(text[:-1].partition("(")[2]):
+        if "=" not in part:
+            listed_sizes = part in ("kernel_size", "output_size") and axes > 1
+            given[part] = [2] * axes if listed_sizes else SIZES.get(part, 4)
+    made = config(**given)
+    assert config.load_binary(str(made).encode()) == made
+
+
 def test_every_configuration_is_in_the_list():
     listed_here = {text.partition("(")[0].rpartition(".")[2] for text in FIELDS.split()}
     lacking = []
