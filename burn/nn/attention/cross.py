@@ -139,10 +139,21 @@ class CrossAttention(Module):
         """`forward` with the keys and values of the first call; of later contexts only the batch is looked at.
 
         Args:
-            query: [batch, queries, d_model].
-            context: [batch, keys, d_context].
-            mask: Bool [batch, keys], true removes the key, or None.
+            query: what looks.
+            context: what is looked at.
+            mask: Bool, true removes the key, or None.
             cache: what the first call fills.
+
+        # Shapes
+
+        - query: [batch, queries, d_model]
+        - context: [batch, keys, d_context]
+        - mask: Bool [batch, keys]
+        - output: [batch, queries, d_model]
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit.
         """
         check_positions("CrossAttention", query, "query", self.query.weight.val(), "d_model")
         check_positions("CrossAttention", context, "context", self.key.weight.val(), "d_context")

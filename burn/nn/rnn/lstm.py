@@ -158,8 +158,11 @@ class Lstm(Recurrent):
             seq_length: the number of places in the output; those without a step are zeros.
             device: a Device; the default device if None.
 
-        Returns:
-            Tensor [batch, seq_length, d_hidden], and the last state.
+        # Shapes
+
+        - input: [batch, 1, d_input] of each step
+        - state: two of [batch, d_hidden]
+        - output: [batch, seq_length, d_hidden]; and the last state
 
         Raises:
             ShapeError: sizes that do not fit.

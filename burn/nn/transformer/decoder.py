@@ -253,6 +253,17 @@ class TransformerDecoder(Layers):
         Args:
             input: a TransformerDecoderInput.
             cache: what `new_autoregressive_cache` made.
+
+        # Shapes
+
+        - target: [batch, targets, d_model], one more than at the last call
+        - memory: [batch, positions, d_model]
+        - output: as the target
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit, or not one position more than at the last call.
+            ArgumentError: a cache of another number of layers.
         """
         return self._run(input, self._known(cache, LayerCache))
 

@@ -206,6 +206,16 @@ class TransformerEncoder(Layers):
         Args:
             input: a TransformerEncoderInput.
             cache: what `new_autoregressive_cache` made.
+
+        # Shapes
+
+        - tensor: [batch, positions, d_model], one more than at the last call
+        - output: as the tensor
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit, or not one position more than at the last call.
+            ArgumentError: a cache of another number of layers.
         """
         return self._run(input, self._known(cache, LayerCache))
 
