@@ -9,7 +9,7 @@ import typing
 
 import numpy as np
 
-from burn.errors import ArgumentError, ArgumentTypeError, BurnError, OutOfMemoryError
+from burn.errors import ArgumentError, ArgumentTypeError, BurnError, ExecutionError, OutOfMemoryError
 
 _LISTS = (list, tuple)
 
@@ -91,6 +91,23 @@ def file_path(op: str, value) -> str:
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise ArgumentTypeError(f"[{op}] 'path' must be a path (a str or an os.PathLike), got {shown(value)}")
     return os.fsdecode(value)
+
+
+def rename(error: BurnError, op: str, **arguments: str) -> None:
+    """Lets an error of an operation speak of the one that was called: ``op``, and its names for the arguments.
+
+    >>> error = ArgumentError("[conv2d] 'x' must be large")
+    >>> rename(error, "Conv2d", x="input")
+    >>> str(error)
+    "[Conv2d] 'input' must be large"
+    """
+    text = error.args[0]
+    if error.late or isinstance(error, ExecutionError) or not text.startswith("["):
+        return  # no argument is at fault
+    text = f"[{op}]{text.partition(']')[2]}"
+    for name, called in arguments.items():
+        text = text.replace(f"'{name}'", f"'{called}'")
+    error.args = (text, *error.args[1:])
 
 
 def shown(value) -> str:

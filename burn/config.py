@@ -319,7 +319,7 @@ def _check_when_made(cls: type) -> None:
 
 
 def _check_fields(config) -> None:
-    """Raises unless the values have the types of their annotations."""
+    """Raises unless the values have the types of their annotations; lists, tuples and dicts become the configuration's own."""
     try:
         hints = _hints(type(config))
     except NameError:  # a class that is defined in a function, and names another one from there
@@ -331,6 +331,25 @@ def _check_fields(config) -> None:
                 f"[{type(config).__qualname__.rpartition('<locals>.')[2]}] {field.name!r} must be {described(hint)}, "
                 f"got {shown(value)}"
             )
+        if isinstance(value, (list, tuple, dict)):
+            object.__setattr__(config, field.name, _own(value, hint))
+
+
+def _own(value, hint):
+    """A copy of a container, in the type that its annotation asks for, as it would come from JSON."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return _own(value, arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        return _own(value, next((choice for choice in arguments if fits(value, choice)), None))
+    kind = origin or hint
+    if isinstance(value, dict):
+        item = arguments[1] if kind is dict and arguments else None
+        return {key: _own(entry, item) for key, entry in value.items()}
+    if type(value) in (list, tuple):  # not what derives from them, such as a named tuple
+        items = [_own(item, each) for item, each in zip(value, _inner_hints(hint, len(value)))]
+        return tuple(items) if kind is tuple or (kind is not list and type(value) is tuple) else items
+    return value
 
 
 def _builder(cls, builder: str, name: str):

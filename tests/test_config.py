@@ -1,5 +1,6 @@
 """Configurations: builders, the JSON that Burn writes, and what cannot be read."""
 
+import collections
 import copy
 import dataclasses
 import enum
@@ -95,6 +96,25 @@ def test_configs_are_frozen_and_compare_by_value():
         config.int = 3
     assert config == Order(1, 2.0, "a", Empty()) != Order(2, 2.0, "a", Empty())
     assert copy.deepcopy(config) == config == pickle.loads(pickle.dumps(config))
+
+
+def test_containers_are_the_configurations_own():
+    class Holding(Config):
+        sizes: list[int] = (1, 2)
+        pair: tuple[int, int] = (1, 2)
+        rows: list[list[float]] | None = None
+        table: dict[str, list[int]] = dataclasses.field(default_factory=dict)
+        any: typing.Any = None
+
+    sizes, rows, table = [3, 4], [[1.0], (2.0,)], {"a": (1,)}
+    config = Holding(sizes, [5, 6], rows=rows, table=table, any=(1, [2]))
+    sizes.append(5), rows[0].append(9.0), table.clear()
+    assert (config.sizes, config.pair, config.rows, config.table) == ([3, 4], (5, 6), [[1.0], [2.0]], {"a": [1]})
+    assert config.any == (1, [2]) and Holding().sizes == [1, 2]
+    for made in (Holding(), config.with_any(None)):
+        assert Holding.load_binary(str(made).encode()) == made
+    point = collections.namedtuple("Point", "x y")(1, 2)
+    assert Holding(any=point).any is point
 
 
 @pytest.mark.parametrize(

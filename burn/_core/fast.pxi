@@ -146,6 +146,66 @@ cdef TensorBase matmul_2d(Op op, TensorBase x, TensorBase y):
     return out
 
 
+def linear(tuple ops, input, weight, bias=None):
+    """input @ weight + bias over the last axis of the input, by the ops (linear, reshape)."""
+    cdef TensorBase x, w, b = None, rows, out
+    cdef Storage held, held_too, held_last = None
+    cdef burn_buf bi[3]
+    cdef burn_buf bo
+    cdef burn_args args
+    cdef int64_t dims[8]
+    cdef int64_t act = 0
+    cdef int i, last, ctx
+    cdef const burn_row *row
+    cdef Op op = <Op>ops[0]
+    if type(input) is not tensor_type or type(weight) is not tensor_type:
+        return None
+    x, w = <TensorBase>input, <TensorBase>weight
+    last, ctx = x.ndim - 1, x.ctx or w.ctx
+    if (x.size == 0 or w.ndim != 2 or x.dims[last] != w.dims[0] or x.dtype != w.dtype or x.dev != w.dev
+            or (x.ctx != ctx and x.ctx != CTX_PLAIN) or (w.ctx != ctx and w.ctx != CTX_PLAIN)
+            or (x.st.flags | w.st.flags) & ST_HOST or not (op.kinds & kind_of(x.dtype))):
+        return None
+    if bias is not None:
+        if type(bias) is not tensor_type:
+            return None
+        b = <TensorBase>bias
+        ctx = ctx or b.ctx
+        if (b.ndim != 1 or b.dims[0] != w.dims[1] or b.dtype != x.dtype or b.dev != x.dev or b.st.flags & ST_HOST
+                or (b.ctx != ctx and b.ctx != CTX_PLAIN)):
+            return None
+        held_last = b.st
+        fill_buf(&bi[2], b)
+    row = find_row(op, x.dev, x.dtype)
+    if row == NULL:
+        return None
+    rows = x
+    if last != 1:
+        dims[0], dims[1] = x.size // x.dims[last], x.dims[last]
+        rows = reshape_to(<Op>ops[1], x, dims, 2)
+    dims[0], dims[1] = rows.dims[0], w.dims[1]
+    out = tensor_empty(dims, 2, x.dtype, x.dev, ctx)
+    held = rows.st
+    held_too = w.st
+    fill_buf(&bi[0], rows)
+    fill_buf(&bi[1], w)
+    fill_buf(&bo, out)
+    args.i = &act
+    args.n_in = 2 if b is None else 3
+    args.n_out = 1
+    if run_row(op, row, x.dev, &bo, bi, &args):
+        return None
+    if rows.node is not None or w.node is not None or (b is not None and b.node is not None):
+        record(op, (rows, w) if b is None else (rows, w, b), out, None, HOW_APPLY,
+               (tensor_dims(out), (0,), NO_ARGS) if ctx == CTX_BALANCED else None)
+    if last == 1:
+        return out
+    for i in range(last):
+        dims[i] = x.dims[i]
+    dims[last] = w.dims[1]
+    return reshape_to(<Op>ops[1], out, dims, last + 1)
+
+
 cdef bint read_number(object v, int dtype, double *real, int64_t *whole) noexcept:
     """Whether v is a Python number that the dtype holds; what it is for scalar_store."""
     cdef int over = 0, kind = kind_of(dtype), bits = 8 * DT_SIZE[dtype]

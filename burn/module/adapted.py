@@ -1,5 +1,7 @@
 """The methods of a module that change how its parameters are computed."""
 
+import typing
+
 
 class ModuleReparameterization:
     """Methods of `Module` for parameters that are computed from what is stored; `Module` inherits them.
@@ -13,7 +15,7 @@ class ModuleReparameterization:
 
     __slots__ = ()
 
-    def apply_reparameterization(self, reparameterizer):
+    def apply_reparameterization(self, reparameterizer) -> typing.Self:
         """The module with what a reparameterizer attaches to its Float parameters.
 
         Args:
@@ -30,7 +32,7 @@ class ModuleReparameterization:
 
         return reparameterized(self, reparameterizer)
 
-    def apply_lora(self, lora):
+    def apply_lora(self, lora) -> typing.Self:
         """The module frozen, with low-rank adapters to train.
 
         Args:
@@ -50,7 +52,7 @@ class ModuleReparameterization:
 
         return self.apply_reparameterization(instance("apply_lora", "lora", lora, Lora, "use Lora(rank, alpha)"))
 
-    def materialize(self):
+    def materialize(self) -> typing.Self:
         """The module with all reparameterizations folded into the parameters, which keep their ids.
 
         What is not reparameterized stays as it is, initialised or not. It cannot be undone: keep the module itself if

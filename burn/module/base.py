@@ -1,6 +1,7 @@
 """The base of all modules."""
 
 import abc
+import copy
 import html
 import inspect
 import sys
@@ -40,12 +41,12 @@ def _call_forward(self, *args, **kwargs):
     return forward(*args, **kwargs)
 
 
-@typing.dataclass_transform(field_specifiers=(field,))
 def _bare(cls: type, error: Exception) -> str:
     """The text of an error without the class that it begins with."""
     return str(error).removeprefix(f"[{cls.__name__}] ").removeprefix(f"{cls.__name__}.__init__() ")
 
 
+@typing.dataclass_transform(field_specifiers=(field,))
 class _ModuleMeta(abc.ABCMeta):
     """Collects the marks of a class body, makes its `__init__` and its call, and closes a module after its `__init__`."""
 
@@ -117,6 +118,9 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
     are texts without dots), None, or a plain constant; anything else is marked with ``name = field(skip=True)`` in the
     class body. Calling a module calls its `forward`.
 
+    Copies share what parameters hold; `copy.deepcopy` also copies constants and skipped values. A module that was pickled
+    comes back on plain devices, with its trainability: `train()` makes it one for training again.
+
     Mirrors `burn::module::Module`.
 
     >>> from burn.module import Module, Param
@@ -146,7 +150,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
 
     __call__ = _call_forward
 
-    def replace(self, **fields):
+    def replace(self, **fields) -> typing.Self:
         """A module with other values in the named fields; everything else is shared.
 
         Args:
@@ -186,7 +190,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         collect_devices(self, devices)
         return devices
 
-    def to_device(self, device):
+    def to_device(self, device) -> typing.Self:
         """The module on another device; gradients flow back to this one, so the result cannot be optimised.
 
         Parameters that are not initialised yet, and have no clones, just change where they initialise.
@@ -196,7 +200,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         return self._transform("to_device", check_device("to_device", device))
 
-    def fork(self, device):
+    def fork(self, device) -> typing.Self:
         """An independent module on another device, ready to be trained there.
 
         Args:
@@ -204,11 +208,11 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         return self._transform("fork", check_device("fork", device))
 
-    def valid(self):
+    def valid(self) -> typing.Self:
         """The module for inference: without autodiff, its flags off. Parameters are initialised."""
         return self._transform("valid")
 
-    def train(self):
+    def train(self) -> typing.Self:
         """The module for training: with autodiff, active parameters require gradients, flags as configured.
 
         Raises:
@@ -216,11 +220,11 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         return self._transform("train")
 
-    def clone(self):
+    def clone(self) -> typing.Self:
         """An independent module with the same ids; parameters share their tensors, initialised or not."""
         return self._transform("clone")
 
-    def set_require_grad(self, require_grad: bool):
+    def set_require_grad(self, require_grad: bool) -> typing.Self:
         """Switches the training of every Float parameter on or off; flags stay.
 
         Args:
@@ -232,7 +236,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         return self.map(_Switch("set_require_grad", ParamGroup.all(), require_grad, flags=False))
 
-    def set_require_grad_group(self, group: ParamGroup, require_grad: bool):
+    def set_require_grad_group(self, group: ParamGroup, require_grad: bool) -> typing.Self:
         """Switches the training of the Float parameters of a group on or off; flags stay.
 
         Args:
@@ -246,19 +250,19 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         return self.map(_Switch("set_require_grad_group", group, require_grad, flags=False))
 
-    def no_grad(self):
+    def no_grad(self) -> typing.Self:
         """No Float parameter is trained; flags stay. The same as ``set_require_grad(False)``."""
         return self.set_require_grad(False)
 
-    def freeze(self):
+    def freeze(self) -> typing.Self:
         """No Float parameter is trained and every flag is off, now and after `train()`."""
         return self.map(_Switch("freeze", ParamGroup.all(), False, flags=True))
 
-    def unfreeze(self):
+    def unfreeze(self) -> typing.Self:
         """Every Float parameter is trained and every flag is on, whatever they were before."""
         return self.map(_Switch("unfreeze", ParamGroup.all(), True, flags=True))
 
-    def freeze_group(self, group: ParamGroup):
+    def freeze_group(self, group: ParamGroup) -> typing.Self:
         """Freezes the parameters and flags of a group.
 
         Args:
@@ -271,7 +275,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         return self.map(_Switch("freeze_group", group, False, flags=True))
 
-    def unfreeze_group(self, group: ParamGroup):
+    def unfreeze_group(self, group: ParamGroup) -> typing.Self:
         """Unfreezes the parameters and flags of a group.
 
         Args:
@@ -309,9 +313,9 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         if not isinstance(visitor, ModuleVisitor):
             instance("visit", "visitor", visitor, ModuleVisitor, "derive its class from ModuleVisitor")
-        core.visit_fields(self.__dict__, self._layout, self._container_type, visitor)
+        core.visit_fields(self.__dict__, self._layout or (), self._container_type, visitor)
 
-    def map(self, mapper: ModuleMapper):
+    def map(self, mapper: ModuleMapper) -> typing.Self:
         """A module whose parameters and flags are what a mapper makes of them.
 
         Args:
@@ -347,7 +351,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
 
         return ModuleRecord.from_module(self, group)
 
-    def load_record(self, record):
+    def load_record(self, record) -> typing.Self:
         """The module with the values of a record.
 
         Args:
@@ -380,7 +384,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         """
         self.into_record().save(path, sync)
 
-    def load_file(self, path):
+    def load_file(self, path) -> typing.Self:
         """The module with the values of a burnpack file, on the devices where its parameters are.
 
         Args:
@@ -487,7 +491,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         _set_layout(self, tuple(layout))
         check_places(self)
 
-    def _with(self, changed: dict):
+    def _with(self, changed: dict) -> typing.Self:
         """A copy with other parts in the same layout; for values that need no check."""
         module = object.__new__(type(self))
         module.__dict__.update(self.__dict__)
@@ -495,7 +499,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         _set_layout(module, self._layout)
         return module
 
-    def _transform(self, method: str, *args):
+    def _transform(self, method: str, *args) -> typing.Self:
         try:
             return transform(self, method, args)
         except AutodiffError as error:
@@ -532,7 +536,16 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         return self.clone()
 
     def __deepcopy__(self, memo):
-        return self.clone()
+        twin = memo[id(self)] = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            try:
+                twin.__dict__[name] = copy.deepcopy(value, memo)
+            except TypeError as error:
+                raise ModuleError(
+                    f"[deepcopy] '{type(self).__name__}.{name}' cannot be copied: {error}; use clone(), which shares it"
+                ) from error
+        _set_layout(twin, self._layout)
+        return twin
 
     def __getstate__(self):
         return self.__dict__

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import types
 import typing
 
 from burn._annotations import own_annotations
@@ -45,6 +46,13 @@ def _types(cls: type) -> dict:
     """The types that values are held against when a module is made."""
     known = hints(cls)
     return {name: known[name] for name in field_names(cls) if name in known}
+
+
+@functools.cache
+def _methods(cls: type) -> frozenset[str]:
+    """The names of methods and properties of a class."""
+    kinds = (types.FunctionType, staticmethod, classmethod, property)
+    return frozenset(name for base in cls.__mro__ for name, value in vars(base).items() if isinstance(value, kinds))
 
 
 def _of_class(hint) -> bool:
@@ -94,6 +102,11 @@ def check_fields(cls: type, values: dict, marks: dict[str, FieldInfo]) -> None:
             raise ModuleError(
                 f"[{cls.__name__}] the field {name!r} was never set: assign it in __init__, None if it may stay empty"
             )
+    for name in values.keys() & _methods(cls):
+        raise ModuleError(
+            f"[{cls.__name__}] the field {name!r} would hide the method of that name: call it {name + '_'!r}; with "
+            f"`{name}_ = field(name={name!r})` in the class body its name in paths is still {name!r}"
+        )
     for name, hint in _types(cls).items():
         value = values.get(name)
         if type(value) is hint or name not in values or marks.get(name, NO_MARK).skip or fits(value, hint):

@@ -147,7 +147,7 @@ class Content:
         if array and isinstance(value, (list, tuple)):
             return self.add_formatted(name, format_container(f"[0..{len(value)}]", value, self.settings))
         text = _format(value, self.settings, plain=False)
-        wrapped = optional and value is not None and _is_constant(value)
+        wrapped = optional and value is not None and not _holds_parts(value)
         return self.add_formatted(name, f"Some({text})" if wrapped else text)
 
     def add_formatted(self, name: str, text: str) -> "Content":
@@ -210,24 +210,23 @@ def format_container(name: str, items, settings: DisplaySettings) -> str:
 
 
 def _format(value, settings: DisplaySettings, plain: bool) -> str:
-    form = getattr(value, "_format", None)
+    form = getattr(type(value), "_format", None)
     if form is not None:
-        return form(settings)
-    if isinstance(value, (list, tuple)) and any(hasattr(item, "_format") for item in value):
-        name = (
-            f"Vec<0..{len(value)}>" if isinstance(value, list) else f"({', '.join(f'L{i}' for i in range(len(value)))})"
-        )
-        return format_container(name, value, settings)
-    if isinstance(value, dict) and any(hasattr(item, "_format") for item in value.values()):
-        return format_container(f"Dict<0..{len(value)}>", value, settings)
+        return form(value, settings)
     if isinstance(value, Tensor):
         return f"Tensor {{rank: {len(value.shape)}, shape: {list(value.shape)}}}"
-    return plain_text(value) if plain else debug_text(value)
+    if not _holds_parts(value):
+        return plain_text(value) if plain else debug_text(value)
+    if isinstance(value, tuple):
+        return format_container(f"({', '.join(f'L{i}' for i in range(len(value)))})", value, settings)
+    return format_container(f"{'Dict' if isinstance(value, dict) else 'Vec'}<0..{len(value)}>", value, settings)
 
 
-def _is_constant(value) -> bool:
-    items = value if isinstance(value, (list, tuple)) else value.values() if isinstance(value, dict) else [value]
-    return not any(hasattr(item, "_format") or isinstance(item, Tensor) for item in items)
+def _holds_parts(value) -> bool:
+    """Whether a value is a part of a module, or a container with one."""
+    if isinstance(value, (list, tuple, dict)):
+        return any(map(_holds_parts, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Tensor) or hasattr(type(value), "_format")
 
 
 def plain_text(value) -> str:
@@ -280,8 +279,10 @@ def _debug_float(value) -> str:
 
 
 def _debug_object(value) -> str:
+    if isinstance(value, type):
+        return value.__name__
     # Variants and configs print their short name and their fields, as a derived Debug does.
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if dataclasses.is_dataclass(value):
         fields = [(field.name, debug_text(getattr(value, field.name))) for field in dataclasses.fields(value)]
         if getattr(value, "_positional", False):
             return f"{type(value).__name__}({', '.join(text for _, text in fields)})"

@@ -87,7 +87,7 @@ def holds_parts(value, where: str) -> bool:
     if known is not None:
         return known
     if isinstance(value, dict):
-        found = {holds_parts(item, f"{where}[{key!r}]") for key, item in value.items() if item is not None}
+        found = {holds_parts(item, f"{where}[{key!r}]") for key, item in value.items() if not _nothing(item)}
         if True not in found:
             return False
         if kind is not dict:
@@ -102,7 +102,7 @@ def holds_parts(value, where: str) -> bool:
                 )
         return True
     if isinstance(value, (list, tuple, set, frozenset)):
-        found = {holds_parts(item, f"{where}[{index}]") for index, item in enumerate(value) if item is not None}
+        found = {holds_parts(item, f"{where}[{index}]") for index, item in enumerate(value) if not _nothing(item)}
         if True in found and kind not in (list, tuple):
             raise ModuleError(f"[{where}] a {kind.__name__} cannot hold modules or parameters: use a list or a tuple")
         if len(found) == 2:
@@ -112,6 +112,11 @@ def holds_parts(value, where: str) -> bool:
         f"[{where}] a field cannot hold a value of type {kind.__name__}: make it a Module or a Param, "
         f"or mark it in the class body with `{where.rpartition('.')[2].partition('[')[0]} = field(skip=True)`"
     )
+
+
+def _nothing(item) -> bool:
+    """Whether an item may stand beside parts and beside constants: None, or a container without items."""
+    return item is None or (isinstance(item, (list, tuple, dict)) and not item)
 
 
 def refusal(old, new, annotated: bool) -> str | None:

@@ -2,14 +2,14 @@
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from burn._arguments import device as check_device
-from burn._arguments import instance, integer
+from burn._arguments import instance, integer, shown, truth
 from burn._core import core
 from burn._locks import Lock
-from burn.errors import AutodiffError, ModuleError
+from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
 from burn.tensor import Float, Kind, Tensor
 
 from .flag import Flag
@@ -87,15 +87,19 @@ class Param:
     def __init__(
         self,
         id: ParamId,
-        value: Tensor | None,
-        active: bool,
-        kind: str,
+        value: Tensor | None = None,
+        active: bool = False,
+        kind: str | None = None,
         lazy=None,
         load=None,
         save=None,
         adapter=None,
     ):
         """Use `initialized`, `from_tensor`, `from_data`, `uninitialized` or `from_bool`."""
+        if kind is None:
+            raise ArgumentTypeError(
+                f"[Param] cannot be made of {shown(id)} alone: use Param.from_tensor(tensor), or Param.from_data(values, device)"
+            )
         self.id = id
         self.kind = kind
         self._value = value
@@ -118,6 +122,7 @@ class Param:
         >>> Param.initialized(ParamId(1), Tensor([1, 2])).kind, Param.initialized(ParamId(2), True)
         ('int', enabled)
         """
+        instance("initialized", "id", id, ParamId, "use ParamId()")
         if isinstance(value, (bool, Flag)):
             return Flag(bool(value), id)
         kind = _kind_of("initialized", value)
@@ -173,9 +178,12 @@ class Param:
         >>> param.is_initialized(), param.val().tolist(), param.is_initialized()
         (False, [1.0, 1.0], True)
         """
+        instance("uninitialized", "id", id, ParamId, "use ParamId()")
         _function("uninitialized", "init", init)
-        active = is_require_grad and kind is Float
+        active = truth("uninitialized", "is_require_grad", is_require_grad) and kind is Float
         device = check_device("uninitialized", device)
+        instance("uninitialized", "kind", kind, Kind, "use Float, Int or Bool")
+        instance("uninitialized", "shape", shape, Iterable, "put a single size into a list")
         shape = tuple(integer("uninitialized", "shape", size, 0) for size in shape)
         return Param(id, None, active, _KINDS[kind.value], _Lazy(init, device, active, shape))
 
@@ -344,8 +352,8 @@ class Param:
         >>> Param.from_mapped_value(id, value * 3.0, mapper).val().tolist()
         [3.0]
         """
-        param = mapper.with_value(value)
-        param.id = id
+        param = instance("from_mapped_value", "mapper", mapper, Param, "take what consume() gave").with_value(value)
+        param.id = instance("from_mapped_value", "id", id, ParamId, "use ParamId()")
         return param
 
     def set_require_grad(self, require_grad: bool) -> "Param":
@@ -357,10 +365,11 @@ class Param:
         Raises:
             AutodiffError: the tensor is the result of recorded operations and cannot become a leaf.
         """
+        active = truth("set_require_grad", "require_grad", require_grad)
         if self.kind != "float":
             return self
         param = self._adapted(self._adapter)
-        param._active = bool(require_grad)
+        param._active = active
         if self._value is not None:
             param._value = _with_grad(self._value, param._active)
         return param
@@ -429,7 +438,7 @@ class Param:
         [5.0]
         """
         device = self.lazy_device()
-        if tensor.device != device:
+        if instance("transform_for_load", "tensor", tensor, Tensor, "use Tensor.from_data(...)").device != device:
             tensor = tensor.to_device(device).detach()
         if device.is_autodiff() and not tensor.is_autodiff():
             tensor = core.cut(tensor, device._ctx)

@@ -165,6 +165,12 @@ class RunningState:
     def __repr__(self):
         return f"RunningState({self._value!r})"
 
+    def __copy__(self):
+        return self.clone()
+
+    def __deepcopy__(self, memo):
+        return self.clone()
+
     def __reduce__(self):
         return RunningState, (self.flush().inner(), self.id)
 

@@ -1,8 +1,11 @@
 """Enums whose variants hold a module each."""
 
 from burn._annotations import own_annotations
+from burn._arguments import described, fits, shown
+from burn.errors import ModuleError
 
 from .base import Module
+from .declared import hints
 from .display import Content
 from .field import field
 
@@ -35,12 +38,26 @@ class EnumModule(Module):
             for name in own_annotations(cls):
                 setattr(cls, name, _variant(cls, name))
 
+    def __init__(self, *args, **kwargs):
+        cls = type(self)
+        raise ModuleError(
+            f"[{cls.__name__}] cannot be made itself, only one of its variants: "
+            f"{', '.join(f'{cls.__name__}.{name}(module)' for name in own_annotations(cls))}"
+        )
+
     def _all_fields(self, content: Content) -> Content:
         return content.add("_0", self.module)
 
+    def _close(self):
+        base, name = type(self).__mro__[1], type(self).__name__
+        hint = hints(base).get(name, Module)
+        if not (isinstance(self.module, Module) and fits(self.module, hint)):
+            raise ModuleError(f"[{base.__name__}.{name}] 'module' must be {described(hint)}, got {shown(self.module)}")
+        super()._close()
+
 
 def _variant(base: type, name: str) -> type:
-    def __init__(self, module: Module):
+    def __init__(self, module: Module | None = None):
         self.module = module
 
     namespace = {

@@ -1,11 +1,21 @@
 """Checks at the boundary of a layer's forward."""
 
 import math
+from collections.abc import Callable
 
-from burn._arguments import instance, integer
+from burn._arguments import instance, integer, rename
 from burn._ops.registry import check_same
-from burn.errors import ArgumentError, KindError, ShapeError
+from burn.errors import ArgumentError, BurnError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
+
+
+def named(layer: str, function: Callable[..., Tensor], *arguments) -> Tensor:
+    """``function(*arguments)``, whose errors name the layer, and its input."""
+    try:
+        return function(*arguments)
+    except BurnError as error:
+        rename(error, layer, x="input", tensor="input")
+        raise
 
 
 def check_last(layer: str, input, size: int, name: str, like: Tensor | None = None) -> None:

@@ -7,7 +7,7 @@ from burn.errors import ShapeError
 from burn.tensor import Tensor, module
 from burn.tensor.ops import AvgPoolOptions, MaxPoolOptions
 
-from ._checks import check_float, check_sizes
+from ._checks import check_float, check_sizes, named
 from ._printed import Printed
 from .padding import PaddingConfig1d, PaddingConfig2d, padding_pairs
 
@@ -116,7 +116,7 @@ class MaxPool1d(_Pool):
         """
         pairs = self._pairs(input, 1, self.dilation)
         options = MaxPoolOptions([self.kernel_size], [self.stride], pairs, self.ceil_mode, [self.dilation])
-        return module.max_pool1d(input, options)
+        return named(type(self).__name__, module.max_pool1d, input, options)
 
 
 class AvgPool1dConfig(_Window):
@@ -180,7 +180,7 @@ class AvgPool1d(_Pool):
         """
         pairs = self._pairs(input, 1, 1)
         options = AvgPoolOptions([self.kernel_size], [self.stride], pairs, self.ceil_mode, self.count_include_pad)
-        return module.avg_pool1d(input, options)
+        return named(type(self).__name__, module.avg_pool1d, input, options)
 
 
 class MaxPool2dConfig(_Window):
@@ -244,7 +244,7 @@ class MaxPool2d(_Pool):
         """
         pairs = self._pairs(input, 2, self.dilation)
         options = MaxPoolOptions(self.kernel_size, self.stride, pairs, self.ceil_mode, self.dilation)
-        return module.max_pool2d(input, options)
+        return named(type(self).__name__, module.max_pool2d, input, options)
 
 
 class AvgPool2dConfig(_Window):
@@ -308,7 +308,7 @@ class AvgPool2d(_Pool):
         """
         pairs = self._pairs(input, 2, [1, 1])
         options = AvgPoolOptions(self.kernel_size, self.stride, pairs, self.ceil_mode, self.count_include_pad)
-        return module.avg_pool2d(input, options)
+        return named(type(self).__name__, module.avg_pool2d, input, options)
 
 
 class AdaptiveAvgPool1dConfig(Config):
@@ -359,7 +359,7 @@ class AdaptiveAvgPool1d(Printed):
             KindError: an input that is not Float.
             ShapeError: another rank.
         """
-        return module.adaptive_avg_pool1d(input, self.output_size)
+        return named(type(self).__name__, module.adaptive_avg_pool1d, input, self.output_size)
 
 
 class AdaptiveAvgPool2dConfig(Config):
@@ -410,7 +410,7 @@ class AdaptiveAvgPool2d(Printed):
             KindError: an input that is not Float.
             ShapeError: another rank.
         """
-        return module.adaptive_avg_pool2d(input, self.output_size)
+        return named(type(self).__name__, module.adaptive_avg_pool2d, input, self.output_size)
 
 
 class AdaptiveAvgPool3dConfig(Config):
@@ -461,4 +461,4 @@ class AdaptiveAvgPool3d(Printed):
             KindError: an input that is not Float.
             ShapeError: another rank.
         """
-        return module.adaptive_avg_pool3d(input, self.output_size)
+        return named(type(self).__name__, module.adaptive_avg_pool3d, input, self.output_size)

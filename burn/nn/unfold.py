@@ -4,7 +4,7 @@ from burn.config import Config
 from burn.tensor import Tensor, module
 from burn.tensor.ops import UnfoldOptions
 
-from ._checks import check_sizes
+from ._checks import check_sizes, named
 from ._printed import Printed
 
 
@@ -66,8 +66,13 @@ class Unfold4d(Printed):
 
         - input: [batch, channels, height, width]
         - output: [batch, channels * kernel height * kernel width, blocks]
+
+        Raises:
+            KindError: an input that is not Float.
+            ShapeError: another rank, or a kernel larger than the padded input.
         """
-        return module.unfold4d(input, self.kernel_size, UnfoldOptions(self.stride, self.padding, self.dilation))
+        options = UnfoldOptions(self.stride, self.padding, self.dilation)
+        return named("Unfold4d", module.unfold4d, input, self.kernel_size, options)
 
 
 class Fold4dConfig(Config):
@@ -128,6 +133,10 @@ class Fold4d(Printed):
 
         - input: [batch, channels * kernel height * kernel width, blocks]
         - output: [batch, channels, height, width]
+
+        Raises:
+            KindError: an input that is not Float.
+            ShapeError: another rank, or numbers of channels or blocks that do not fit the sizes.
         """
         options = UnfoldOptions(self.stride, self.padding, self.dilation)
-        return module.fold4d(input, self.output_size, self.kernel_size, options)
+        return named("Fold4d", module.fold4d, input, self.output_size, self.kernel_size, options)

@@ -6,9 +6,9 @@ A right call pays for this with one C call; `burn/_core/method.h` tells how a wr
 import types
 from inspect import Parameter, signature
 
-from burn._arguments import shown
+from burn._arguments import rename, shown
 from burn._core import core
-from burn.errors import ArgumentTypeError, BurnError, ExecutionError
+from burn.errors import ArgumentTypeError, BurnError
 
 __all__ = ["compiled", "teach_class", "teach_functions"]
 
@@ -115,13 +115,10 @@ def _count(n):
 
 def _rename(func, form, error):
     """Operations are made of others: the error names the one that was called, and its argument."""
-    text, op = error.args[0], form.rpartition(".")[2]
-    if error.late or isinstance(error, ExecutionError) or not text.startswith("["):
-        return  # no argument is at fault
-    text = f"[{op}]{text.partition(']')[2]}"
-    if "." not in form and "'self'" in text:
-        text = text.replace("'self'", repr(next(iter(signature(func).parameters))))
-    error.args = (text, *error.args[1:])
+    if "." in form:
+        rename(error, form.rpartition(".")[2])
+    else:
+        rename(error, form, self=next(iter(signature(func).parameters)))
 
 
 core.set_words(_words, _rename, BurnError)

@@ -139,6 +139,40 @@ def test_every_kind_of_field():
         assert line in lines
 
 
+def test_containers_in_containers():
+    class Deep(Module):
+        def __init__(self):
+            self.rows = [[Relu()], []]
+            self.named = [{"a": (Relu(), None)}]
+            self.tables = [Tensor.zeros([2, 3], CPU)]
+            self.kind = Relu  # a class is a constant
+            self.sizes = [[1, 2], [3]]
+
+    assert str(Deep()) == (
+        "Deep {\n"
+        "  rows: Vec<0..2> {\n    0: Vec<0..1> {\n      0: Relu\n    }\n    1: []\n  }\n"
+        "  named: Vec<0..1> {\n    0: Dict<0..1> {\n      a: (L0, L1) {\n        0: Relu\n        1: None\n      }\n    }\n  }\n"
+        "  tables: Vec<0..1> {\n    0: Tensor {rank: 2, shape: [2, 3]}\n  }\n"
+        "  kind: Relu\n"
+        "  sizes: [[1, 2], [3]]\n}"
+    )
+
+
+def test_a_module_that_is_not_finished_can_be_printed():
+    class Early(Module):
+        def __init__(self):
+            self.size = 3
+            self.text = repr(self)  # as debuggers do
+
+    assert Early().text == "Early {\n  size: 3\n}"
+
+
+def test_notebooks_show_the_printed_form():
+    assert (
+        Net()._repr_html_() == f"<pre>{NET.replace('<', '&lt;').replace('>', '&gt;').replace(chr(34), '&quot;')}</pre>"
+    )
+
+
 def test_content_of_ones_own():
     class Own(Module):
         def custom_content(self, content):

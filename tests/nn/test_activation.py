@@ -53,7 +53,7 @@ def test_gated():
     x = [-0.5710, -1.3416, 1.9128, -0.8257, -0.1331, -1.4804, -0.6281, -0.6115]
     out = layers.GLU(-1)(Tensor.from_data([x], CPU)).numpy()[0]
     np.testing.assert_allclose(out, [-0.2665, -0.2487, 0.6656, -0.2904], atol=1e-4)
-    with pytest.raises(ShapeError, match="glu"):
+    with pytest.raises(ShapeError, match="GLU"):
         layers.GLU(1)(Tensor.zeros([1, 3], CPU))
     half = nn.Initializer.Constant(0.5)
     x = Tensor.from_data([[1.0, 2, 3], [4, 5, 6]], CPU)

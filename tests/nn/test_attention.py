@@ -285,6 +285,27 @@ def test_inference_step_by_step(norm_first):
             np.testing.assert_allclose(values(step), values(whole)[:, :n], rtol=1e-4, atol=1e-5)
 
 
+def test_caches_of_another_make_are_refused():
+    x = Tensor.ones([1, 1, 4], CPU)
+    encoder, decoder = TransformerEncoderConfig(4, 8, 2, 2).init(CPU), TransformerDecoderConfig(4, 8, 2, 1).init(CPU)
+    given = TransformerEncoderInput(x)
+    for cache, error, found in (
+        (encoder.new_autoregressive_cache()[:1], ArgumentError, "one of 1 layers"),
+        (decoder.new_autoregressive_cache(), ArgumentTypeError, "list|LayerCache"),
+        (None, ArgumentTypeError, "None"),
+    ):
+        with pytest.raises(
+            error, match=rf"\[TransformerEncoder\] 'cache' must be of 2 layers, got .*({found}).*; use new_auto"
+        ):
+            encoder.forward_autoregressive_inference(given, cache)
+    with pytest.raises(ArgumentTypeError, match=r"\[TransformerDecoder\] 'cache' must be of 1 layers, got"):
+        decoder.forward_autoregressive_inference(TransformerDecoderInput(x, x), encoder.new_autoregressive_cache()[:1])
+    with pytest.raises(ArgumentTypeError, match=r"\[MultiHeadAttention\] 'cache' must be a MhaCache, got None"):
+        MultiHeadAttentionConfig(4, 2).init(CPU).forward_cache(MhaInput.self_attn(x), None)
+    with pytest.raises(ArgumentTypeError, match=r"\[CrossAttention\] 'cache' must be a CrossAttentionCache, got None"):
+        CrossAttentionConfig(4, 4, 2, 1, 3).init(CPU).forward_cache(x, x, None, None)
+
+
 def test_displays_and_paths():
     encoder = TransformerEncoderConfig(2, 4, 2, 3).init(CPU)
     assert str(encoder) == (

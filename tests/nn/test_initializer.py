@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from burn import Device, DType, Tensor
+from burn import Device, DType, Tensor, nn
 from burn.config import from_json, to_json
 from burn.errors import ModuleError
 from burn.nn import Initializer
@@ -109,3 +110,88 @@ def test_parameters_are_trainable_and_shared_by_clones():
 def test_json(rule, json):
     assert to_json(rule) == json
     assert from_json(json, Initializer) == rule
+
+
+@pytest.mark.parametrize(
+    "rule, law, scale",
+    [
+        (Initializer.Uniform(-1.0, 3.0), stats.uniform(-1.0, 4.0), 1.0),
+        (Initializer.Normal(2.0, 0.5), stats.norm(2.0, 0.5), 1.0),
+        (Initializer.KaimingUniform(2.0), stats.uniform(-1.0, 2.0), 2.0 * math.sqrt(3 / 20)),
+        (Initializer.KaimingNormal(2.0, True), stats.norm, 2.0 / math.sqrt(30)),
+        (Initializer.XavierUniform(0.5), stats.uniform(-1.0, 2.0), 0.5 * math.sqrt(6 / 50)),
+        (Initializer.XavierNormal(0.5), stats.norm, 0.5 * math.sqrt(2 / 50)),
+    ],
+)
+def test_laws(rule, law, scale):
+    """Kolmogorov and Smirnov's test of the whole distribution; neighbours do not hang together."""
+    drawn = values(rule, [300, 200], 20, 30).ravel().astype("f8") / scale
+    assert stats.kstest(drawn, law.cdf).pvalue > 1e-3
+    for lag in (1, 2, 200):
+        assert abs(np.corrcoef(drawn[:-lag], drawn[lag:])[0, 1]) < 0.015
+
+
+def test_orthogonal_matrices_are_uniform():
+    """Every entry has mean 0 and variance 1/n, and the determinant is 1 as often as -1."""
+    drawn = np.stack([values_of(Initializer.Orthogonal(1.0).init([3, 3], CPU)) for _ in range(500)])
+    assert np.abs(drawn.mean(0)).max() < 0.1 and np.abs((drawn**2).mean(0) - 1 / 3).max() < 0.06
+    assert 180 < (np.linalg.det(drawn) > 0).sum() < 320
+
+
+def values_of(param):
+    return param.val().numpy().astype("f8")
+
+
+LINEAR = [("weight", 1 / 8), ("bias", 1 / 8)]  # 64 inputs
+FANS = [
+    (nn.LinearConfig(64, 5000), LINEAR),
+    (nn.LinearConfig(64, 5000, layout=nn.LinearLayout.Col), LINEAR),
+    (nn.SwiGluConfig(64, 500, bias=True), [(f"linear_{p}.{n}", b) for p in ("inner", "outer") for n, b in LINEAR]),
+    (nn.conv.Conv1dConfig(32, 64, 8).with_groups(4), [("weight", 1 / 8), ("bias", 1 / 8)]),
+    (nn.conv.Conv2dConfig([16, 64], [2, 2]), LINEAR),
+    (nn.conv.Conv3dConfig([8, 64], [2, 2, 2]), LINEAR),
+    (nn.conv.DeformConv2dConfig([16, 64], [2, 2]), LINEAR),
+    (nn.conv.ConvTranspose1dConfig([100, 8], 8), LINEAR),
+    (nn.conv.ConvTranspose2dConfig([100, 32], [2, 2]).with_groups(2), [("weight", 1 / 8), ("bias", 1 / 8)]),
+    (nn.conv.ConvTranspose3dConfig([100, 8], [2, 2, 2]), LINEAR),
+    (nn.attention.MultiHeadAttentionConfig(64, 4), [(f"{p}.{n}", b) for p in ("query", "output") for n, b in LINEAR]),
+    (nn.transformer.PositionWiseFeedForwardConfig(64, 256), [("linear_inner.weight", 1 / 8), ("linear_outer.weight", 1 / 16)]),
+    (
+        nn.attention.CrossAttentionConfig(48, 27, 12, 6, 16),  # sqrt(3) / (sqrt(d_head) * sqrt(inputs))
+        [("query.weight", 1 / 16), ("key.weight", 1 / 12), ("value.weight", 1 / 12),
+         ("output.weight", math.sqrt(3) / 4 / math.sqrt(192))],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("config", "bounds"), FANS, ids=lambda x: type(x).__name__ if not isinstance(x, list) else "")
+def test_uniform_bounds_of_layers(config, bounds):
+    CPU.seed(11)
+    layer = config.init(CPU)
+    for path, bound in bounds:
+        part = layer
+        for name in path.split("."):
+            part = getattr(part, name)
+        drawn = np.abs(values_of(part))
+        assert drawn.max() <= np.float32(bound)
+        assert drawn.max() > bound * (1.0 - 8.0 / drawn.size)
+
+
+def test_gates_are_normal_each_product_with_its_own_fans():
+    CPU.seed(12)
+    layer = nn.LstmConfig(300, 100, True).init(CPU)
+    for gate in (layer.input_gate, layer.forget_gate, layer.output_gate, layer.cell_gate):
+        for part, fans in ((gate.input_transform, 400), (gate.hidden_transform, 200)):
+            assert abs(values_of(part.weight).std() / math.sqrt(2 / fans) - 1) < 0.05
+            assert 0.75 < values_of(part.bias).std() / math.sqrt(2 / fans) < 1.25
+
+
+def test_values_are_drawn_in_the_order_of_first_use():
+    def pair():
+        CPU.seed(5)
+        return [nn.LinearConfig(3, 3, bias=False).init(CPU) for _ in range(2)]
+
+    first, second = pair()
+    one, two = values_of(first.weight), values_of(second.weight)
+    first, second = pair()
+    assert (values_of(second.weight) == one).all() and (values_of(first.weight) == two).all()

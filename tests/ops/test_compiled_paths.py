@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from burn import Device, DType, Tensor
-from burn.errors import OutOfBoundsError
-from burn.tensor import PadMode, activation
+from burn.errors import DTypeError, KindError, OutOfBoundsError, ShapeError
+from burn.tensor import PadMode, activation, module
 
 FLEX = Device.flex()
 
@@ -158,3 +158,52 @@ def test_division_of_64_bits(dtype):
             np.testing.assert_array_equal((tensor(a) // tensor(divisor_)).numpy(), np.floor_divide(a, divisor_))
             np.testing.assert_array_equal((tensor(a) % int(divisor_[0])).numpy(), np.remainder(a, divisor_))
         np.testing.assert_array_equal((tensor(a[-1:]) // tensor(b)).numpy(), np.floor_divide(a[-1:], b))
+
+
+@pytest.mark.parametrize("device", [FLEX, FLEX.autodiff(), FLEX.autodiff().gradient_checkpointing()], ids=repr)
+@pytest.mark.parametrize("shape", [(4,), (1, 4), (3, 4), (2, 3, 4), (2, 1, 3, 4), (0, 4), (2, 0, 4)])
+@pytest.mark.parametrize("biased", [True, False])
+def test_linear_layers(device, shape, biased):
+    """Whatever shares the graph, plain inputs beside parameters with gradients too; views as inputs and as weights."""
+    rng = np.random.default_rng(3)
+    x, w, b = (rng.uniform(-1, 1, size).astype("f4") for size in (shape, (4, 5), (5,)))
+    weight, bias = tensor(w.T.copy()).transpose(), tensor(np.repeat(b, 2))[::2]
+    weight, bias = (Tensor.from_data(t.numpy(), device) if device.is_autodiff() else t for t in (weight, bias))
+    leaves = [t.require_grad() for t in (weight, bias)[: 1 + biased]] if device.is_autodiff() else [weight, bias]
+    for given in (tensor(x), tensor(x[..., ::-1].copy()).flip([len(shape) - 1]), Tensor.from_data(x, device)):
+        out = module.linear(given, *leaves[: 1 + biased])
+        np.testing.assert_allclose(out.numpy(), x @ w + b * biased, rtol=1e-5, atol=1e-6)
+        if device.is_autodiff():
+            factor = rng.uniform(-1, 1, out.shape).astype("f4")
+            grads = (out * Tensor.from_data(factor, device)).sum().backward()
+            flat, rows = factor.reshape(-1, 5), x.reshape(-1, 4)
+            np.testing.assert_allclose(leaves[0].grad(grads).numpy(), rows.T @ flat, rtol=1e-4, atol=1e-5)
+            if biased:
+                np.testing.assert_allclose(leaves[1].grad(grads).numpy(), flat.sum(0), rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_of_the_input_of_a_linear_layer():
+    x = Tensor.from_data(np.ones((2, 3, 4), "f4"), FLEX.autodiff()).require_grad()
+    w = np.arange(20, dtype="f4").reshape(4, 5)
+    grads = module.linear(x, tensor(w)).sum().backward()
+    np.testing.assert_array_equal(x.grad(grads).numpy(), np.broadcast_to(w.sum(1), (2, 3, 4)))
+
+
+@pytest.mark.parametrize("given, error, message", [
+    ((np.ones((1, 4)), np.ones((3, 5))), ShapeError, r"\[linear\] 'weight' must be \[4, d_output\]"),
+    ((np.ones((1, 4)), np.ones((4, 5)), np.ones(4)), ShapeError, r"\[linear\] 'bias' must have shape \[5\]"),
+    ((np.ones((1, 4)), np.ones((4, 5), "f4")), DTypeError, r"\[linear\] 'weight' must have dtype f64"),
+    ((np.ones((1, 4)), np.ones((4, 5)), np.ones(5, "f4")), DTypeError, r"\[linear\] 'bias' must have dtype f64"),
+    ((np.ones((1, 4), bool), np.ones((4, 5), bool)), KindError, r"\[linear\] 'input' must be of kind Float or Int"),
+])  # fmt: skip
+def test_linear_layers_refuse(given, error, message):
+    with pytest.raises(error, match=message):
+        module.linear(*map(tensor, given))
+
+
+def test_linear_layers_of_narrow_integers():
+    x, w = np.array([[100, 3]], "i1"), np.array([[2, 1], [5, 7]], "i1")
+    assert (
+        module.linear(tensor(x), tensor(w), tensor(np.array([1, 2], "i1"))).tolist()
+        == (x @ w + [1, 2]).astype("i1").tolist()
+    )

@@ -9,7 +9,7 @@ import pytest
 from burn import Device, Int, Tensor
 from burn.errors import ArgumentError, ArgumentTypeError, MissingTensorsError, StoreError, StoreValidationError
 from burn.module import EnumModule, Module, Param, RunningState
-from burn.nn import LinearConfig, LinearLayout
+from burn.nn import Linear, LinearConfig, LinearLayout
 from burn.nn.norm import BatchNormConfig, InstanceNormConfig, LayerNormConfig
 from burn.store import (
     ApplyResult,
@@ -31,8 +31,8 @@ CPU = Device.flex()
 
 
 class Choice(EnumModule):
-    Base: LinearConfig
-    Other: LinearConfig
+    Base: Linear
+    Other: Linear
 
 
 class Model(Module):

@@ -7,6 +7,7 @@ from burn.config import Config
 from burn.module import Module
 from burn.tensor import Tensor
 
+from .._checks import check_float
 from .._printed import Printed
 
 
@@ -25,8 +26,15 @@ class Pointwise(Module):
 
         - input: any shape
         - output: the same
+
+        Raises:
+            KindError: an input that is not Float.
         """
-        return self._of(input)
+        try:
+            return self._of(input)
+        except TypeError:
+            check_float(type(self).__name__, input, "input")
+            raise
 
     def _of(self, input: Tensor) -> Tensor:
         raise NotImplementedError

@@ -4,6 +4,7 @@ from burn._arguments import integer
 from burn.module import Module
 from burn.tensor import Tensor, activation
 
+from .._checks import named
 from ._pointwise import Pointwise
 
 
@@ -170,6 +171,8 @@ class GLU(Module):
         - output: half as long there
 
         Raises:
+            KindError: an input that is not Float.
             ShapeError: an odd size.
+            OutOfBoundsError: an input without the axis.
         """
-        return activation.glu(input, self.dim)
+        return named("GLU", activation.glu, input, self.dim)

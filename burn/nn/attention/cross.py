@@ -2,6 +2,7 @@
 
 import math
 
+from burn._arguments import instance
 from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import Module
@@ -138,10 +139,21 @@ class CrossAttention(Module):
         """`forward` with the keys and values of the first call; of later contexts only the batch is looked at.
 
         Args:
-            query: [batch, queries, d_model].
-            context: [batch, keys, d_context].
-            mask: Bool [batch, keys], true removes the key, or None.
+            query: what looks.
+            context: what is looked at.
+            mask: Bool, true removes the key, or None.
             cache: what the first call fills.
+
+        # Shapes
+
+        - query: [batch, queries, d_model]
+        - context: [batch, keys, d_context]
+        - mask: Bool [batch, keys]
+        - output: [batch, queries, d_model]
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit.
         """
         check_positions("CrossAttention", query, "query", self.query.weight.val(), "d_model")
         check_positions("CrossAttention", context, "context", self.key.weight.val(), "d_context")
@@ -149,6 +161,7 @@ class CrossAttention(Module):
             raise ShapeError(
                 f"[CrossAttention] 'context' must have the batch of 'query', got shapes {context.dims()} and {query.dims()}"
             )
+        instance("CrossAttention", "cache", cache, CrossAttentionCache, "use CrossAttentionCache()")
         k = cache.k.forward_full(context, lambda x: scores.split_heads(self.key(x), self.n_heads_kv))
         v = cache.v.forward_full(context, lambda x: scores.split_heads(self.value(x), self.n_heads_kv))
         check_mask("CrossAttention", "mask", mask, (query._dims[0], k._dims[2]))

@@ -240,10 +240,18 @@ class MultiHeadAttention(Module):
             input: an MhaInput.
             cache: what the calls before left.
 
+        # Shapes
+
+        - query: [batch, queries, d_model], one more than at the last call
+        - key, value: [batch, keys, d_model], one more too; those of the first call where the cache is for cross attention
+        - weights: [batch, n_heads, queries, keys]
+        - context: [batch, queries, d_model]
+
         Raises:
             ShapeError: sizes that do not fit, or that are not one position more than at the last call.
         """
         self._check(input)
+        instance("MultiHeadAttention", "cache", cache, MhaCache, "use MhaCache.autoregressive()")
 
         def heads(layer):
             return lambda x: scores.split_heads(layer(x), self.n_heads)

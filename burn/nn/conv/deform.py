@@ -3,7 +3,7 @@
 from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import Param
-from burn.nn._checks import check_float, check_size
+from burn.nn._checks import check_float, check_size, named
 from burn.nn.initializer import Initializer
 from burn.nn.padding import PaddingConfig2d
 from burn.tensor import Tensor
@@ -119,9 +119,8 @@ class DeformConv2d(ConvLayer):
         options = DeformConvOptions(
             self.stride, [a for a, _ in pairs], self.dilation, self.weight_groups, self.offset_groups
         )
-        return functional.deform_conv2d(
-            input, offset, weight, mask, None if self.bias is None else self.bias.val(), options
-        )
+        bias = None if self.bias is None else self.bias.val()
+        return named("DeformConv2d", functional.deform_conv2d, input, offset, weight, mask, bias, options)
 
     def custom_content(self, content):
         for name in ("stride", "kernel_size", "dilation", "weight_groups", "offset_groups", "padding"):

@@ -2,6 +2,7 @@
 
 from burn.config import Config
 from burn.module import Param
+from burn.nn._checks import named
 from burn.nn.initializer import Initializer
 from burn.nn.padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
 from burn.tensor import Tensor
@@ -18,7 +19,8 @@ class _Conv(ConvLayer):
         weight = self.weight.val()
         self._check(input, weight._dims[1] * self.groups)
         options = ConvOptions(each_axis(self.stride), self._pairs(input), each_axis(self.dilation), self.groups)
-        return function(input, weight, None if self.bias is None else self.bias.val(), options)
+        bias = None if self.bias is None else self.bias.val()
+        return named(type(self).__name__, function, input, weight, bias, options)
 
     def custom_content(self, content):
         c_out, c_in, *_ = self.weight.lazy_shape()

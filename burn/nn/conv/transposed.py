@@ -2,6 +2,7 @@
 
 from burn.config import Config
 from burn.module import Param
+from burn.nn._checks import named
 from burn.nn.initializer import Initializer
 from burn.tensor import Tensor
 from burn.tensor import module as functional
@@ -18,7 +19,8 @@ class _Transposed(ConvLayer):
         self._check(input, weight._dims[0])
         fields = (self.stride, self.padding, self.padding_out, self.dilation)
         options = ConvTransposeOptions(*map(each_axis, fields), self.groups)
-        return function(input, weight, None if self.bias is None else self.bias.val(), options)
+        bias = None if self.bias is None else self.bias.val()
+        return named(type(self).__name__, function, input, weight, bias, options)
 
     def _set(self, weight, bias, channels, stride, kernel_size, dilation, groups, padding, padding_out):
         self.weight, self.bias, self.channels = weight, bias, list(channels)

@@ -1,18 +1,15 @@
 """What recurrent layers share: checks, the order of axes, going step by step."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from burn._arguments import finite, truth
 from burn._ops.registry import check_same
 from burn.errors import ArgumentError, ShapeError
 from burn.nn._checks import check_float, check_size
 from burn.nn.activation import Activation, Sigmoid, Tanh
-from burn.nn.initializer import Initializer
 from burn.tensor import Tensor
 
 from .gate_controller import GateController
-
-XAVIER = Initializer.XavierNormal(1.0)
 
 
 def check_config(config) -> None:
@@ -45,25 +42,6 @@ def check_state(layer: str, name: str, state, shape: tuple, input) -> None:
     if state._dims != shape:
         axes = "[2, batch, d_hidden]" if len(shape) == 3 else "[batch, d_hidden]"
         raise ShapeError(f"[{layer}] {name!r} must be {axes} = {list(shape)}, got shape {state.dims()}")
-
-
-def check_directions(layer: str, forward, reverse) -> int:
-    """Raises unless two directions have states of one size; returns that."""
-    if forward.d_hidden != reverse.d_hidden:
-        raise ShapeError(
-            f"[{layer}] both directions must have the same d_hidden, got {forward.d_hidden} and {reverse.d_hidden}"
-        )
-    return forward.d_hidden
-
-
-def turned(x: Tensor, batch_first: bool) -> Tensor:
-    """[batch, steps, ...] as [steps, batch, ...] and back, where the batch comes first."""
-    return x.swap_dims(0, 1) if batch_first else x
-
-
-def both(forward: Tensor, reverse: Tensor) -> Tensor:
-    """The outputs of two directions beside each other."""
-    return Tensor.cat([forward, reverse], 2)
 
 
 def is_tanh(activation: Activation) -> bool:
@@ -104,8 +82,3 @@ def walk(input: Tensor, reverse: bool, states: tuple, step: Callable) -> tuple[T
 def clipped(state: Tensor, clip: float | None) -> Tensor:
     """A state within -clip..clip."""
     return state if clip is None else state.clamp(-clip, clip)
-
-
-def split(state: Tensor | None) -> Sequence[Tensor | None]:
-    """The states of two directions."""
-    return (None, None) if state is None else tuple(state.narrow(0, i, 1).squeeze_dim(0) for i in (0, 1))

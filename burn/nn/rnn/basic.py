@@ -4,14 +4,13 @@ import dataclasses
 
 from burn._arguments import instance
 from burn._ops import rnn as ops
-from burn.config import Config
-from burn.module import ONE_LINE, Module, field
+from burn.module import field
 from burn.nn.activation import Activation, ActivationConfig
-from burn.nn.initializer import Initializer
 from burn.tensor import Tensor
 
 from . import _sequence as sequence
 from . import gate_controller as gates
+from ._layer import Bidirectional, Recurrent, RecurrentConfig
 from .gate_controller import GateController
 
 
@@ -29,7 +28,7 @@ class RnnState:
     hidden: Tensor
 
 
-class RnnConfig(Config):
+class RnnConfig(RecurrentConfig):
     """Configuration of `Rnn`. Mirrors `burn::nn::RnnConfig`.
 
     Args:
@@ -46,11 +45,6 @@ class RnnConfig(Config):
     Rnn {d_input: 2, d_hidden: 3, bias: true, params: 21}
     """
 
-    d_input: int
-    d_hidden: int
-    bias: bool
-    clip: float | None
-    initializer: Initializer = sequence.XAVIER
     batch_first: bool = True
     reverse: bool = False
     hidden_activation: ActivationConfig = ActivationConfig.Tanh
@@ -64,19 +58,18 @@ class RnnConfig(Config):
         Raises:
             ArgumentError: a size or a clip that is not positive.
         """
-        sequence.check_config(self)
-        gate = GateController.new(self.d_input, self.d_hidden, self.bias, self.initializer, device)
+        (gate,) = self._gates(1, device)
         activation = self.hidden_activation.init(device)
         return Rnn(gate, self.batch_first, self.reverse, self.clip, activation)
 
 
-class Rnn(Module):
+class Rnn(Recurrent):
     """``h = tanh(x @ W + b + h @ U + c)`` for each x of a sequence. Mirrors `burn::nn::Rnn`.
 
     Fields: `gate`, the parameters; `d_hidden`; `batch_first`; `reverse`; `clip`, a limit of the state or None;
     `hidden_activation`. A whole sequence is one kernel where the activation is Tanh.
 
-    >>> layer = RnnConfig(1, 1, False).with_initializer(Initializer.Constant(0.5)).init()
+    >>> layer = RnnConfig(1, 1, False).with_initializer(burn.nn.Initializer.Constant(0.5)).init()
     >>> output, state = layer.forward(Tensor([[[0.1], [0.2]]]))
     >>> output.tolist(), state.hidden.dims()
     ([[[0.0499...], [0.1243...]]], [1, 1])
@@ -114,12 +107,10 @@ class Rnn(Module):
             KindError: a tensor that is not Float.
             ShapeError: sizes that do not fit.
         """
-        d_input, d_hidden = gates.sizes(self.gate)
-        batch = sequence.check_sequence("Rnn", input, d_input, self.batch_first, self.gate)
-        hidden = None if state is None else instance("Rnn", "state", state, RnnState).hidden
-        sequence.check_state("Rnn", "state.hidden", hidden, (batch, d_hidden), input)
-        output, last = self._run(sequence.turned(input, self.batch_first), hidden, self.reverse)
-        return sequence.turned(output, self.batch_first), RnnState(last)
+        hidden = _hidden("Rnn", state)
+        self._check(input, state__hidden=hidden)
+        output, last = self._run(self._turned(input), hidden, self.reverse)
+        return self._turned(output), RnnState(last)
 
     def _run(self, input, hidden, reverse):
         """All states of [steps, batch, d_input], and the last one."""
@@ -132,15 +123,16 @@ class Rnn(Module):
         output, (last,) = sequence.walk(input, reverse, (sequence.initial(hidden, input, self.d_hidden),), step)
         return output, last
 
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        d_input, d_hidden = gates.sizes(self.gate)
-        return content.add("d_input", d_input).add("d_hidden", d_hidden).add("bias", gates.has_bias(self.gate))
+    def _first(self):
+        return self.gate
 
 
-class BiRnnConfig(Config):
+def _hidden(layer: str, state: RnnState | None) -> Tensor | None:
+    """The tensor of a state that may be missing."""
+    return None if state is None else instance(layer, "state", state, RnnState).hidden
+
+
+class BiRnnConfig(RecurrentConfig):
     """Configuration of `BiRnn`. Mirrors `burn::nn::BiRnnConfig`.
 
     Args:
@@ -156,11 +148,6 @@ class BiRnnConfig(Config):
     BiRnn {d_input: 2, d_hidden: 3, bias: true, params: 42}
     """
 
-    d_input: int
-    d_hidden: int
-    bias: bool
-    clip: float | None
-    initializer: Initializer = sequence.XAVIER
     batch_first: bool = True
     hidden_activation: ActivationConfig = ActivationConfig.Tanh
 
@@ -173,13 +160,10 @@ class BiRnnConfig(Config):
         Raises:
             ArgumentError: a size or a clip that is not positive.
         """
-        sequence.check_config(self)
-        one = RnnConfig(self.d_input, self.d_hidden, self.bias, clip=self.clip, initializer=self.initializer)
-        one = one.with_hidden_activation(self.hidden_activation)
-        return BiRnn(one.init(device), one.init(device), self.batch_first)
+        return BiRnn(*self._directions(RnnConfig, device), self.batch_first)
 
 
-class BiRnn(Module):
+class BiRnn(Bidirectional):
     """Two `Rnn` over the same sequences, one from the end. Mirrors `burn::nn::BiRnn`.
 
     Fields: `forward_` (`forward` in records) and `reverse`, the layers; `d_hidden` of each; `batch_first`.
@@ -191,14 +175,6 @@ class BiRnn(Module):
 
     forward_: Rnn = field(name="forward")
     reverse: Rnn
-    d_hidden: int
-    batch_first: bool
-
-    def __init__(self, forward, reverse, batch_first=True):
-        self.forward_ = forward
-        self.reverse = reverse
-        self.d_hidden = sequence.check_directions("BiRnn", forward, reverse)
-        self.batch_first = batch_first
 
     def forward(self, input: Tensor, state: RnnState | None = None) -> tuple[Tensor, RnnState]:
         """Applies the layer.
@@ -217,19 +193,7 @@ class BiRnn(Module):
             KindError: a tensor that is not Float.
             ShapeError: sizes that do not fit.
         """
-        d_input, d_hidden = gates.sizes(self.forward_.gate)
-        batch = sequence.check_sequence("BiRnn", input, d_input, self.batch_first, self.forward_.gate)
-        hidden = None if state is None else instance("BiRnn", "state", state, RnnState).hidden
-        sequence.check_state("BiRnn", "state.hidden", hidden, (2, batch, d_hidden), input)
-        first, second = sequence.split(hidden)
-        x = sequence.turned(input, self.batch_first)
-        ahead, last = self.forward_._run(x, first, False)
-        back, last_back = self.reverse._run(x, second, True)
-        output = sequence.turned(sequence.both(ahead, back), self.batch_first)
-        return output, RnnState(Tensor.stack([last, last_back], 0))
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        return self.forward_.custom_content(content)
+        hidden = _hidden("BiRnn", state)
+        self._check(input, state__hidden=hidden)
+        output, (last,) = self._both(input, hidden)
+        return output, RnnState(last)

@@ -1,9 +1,12 @@
 """One gate of a recurrent layer."""
 
+from burn._ops.registry import check_same
 from burn._ops.rnn import Gate
+from burn.errors import ShapeError
 from burn.module import Module
 from burn.tensor import Tensor
 
+from .._checks import check_float
 from ..initializer import Initializer
 from ..linear import Linear, LinearConfig
 
@@ -33,19 +36,14 @@ class GateController(Module):
             d_input: size of the input.
             d_output: size of the state.
             bias: whether both layers have a bias.
-            initializer: how all parameters are drawn, as for d_input inputs and d_output outputs.
+            initializer: how the parameters of both layers are drawn, each as of its own numbers of inputs and outputs.
             device: a Device; the default device if None.
 
         Raises:
             ArgumentError: a size that is no positive integer.
         """
-        sizes = (LinearConfig(size, d_output, bias) for size in (d_input, d_output))
-        layers = [config.init(device) for config in sizes]
-
-        def drawn(parameter):
-            return initializer.init_with(list(parameter.lazy_shape()), d_input, d_output, device)
-
-        return cls(*(Linear(drawn(x.weight), drawn(x.bias) if bias else None) for x in layers))
+        configs = (LinearConfig(size, d_output, bias, initializer) for size in (d_input, d_output))
+        return cls(*(config.init(device) for config in configs))
 
     def gate_product(self, input: Tensor, hidden: Tensor) -> Tensor:
         """What goes into the gate's activation.
@@ -55,7 +53,21 @@ class GateController(Module):
         - input: [batch, d_input]
         - hidden: [batch, d_output]
         - output: [batch, d_output]
+
+        Raises:
+            KindError: a tensor that is not Float.
+            ShapeError: sizes that do not fit.
         """
+        for name, x, layer in (("input", input, self.input_transform), ("hidden", hidden, self.hidden_transform)):
+            weight = layer.weight.val()
+            check_float("GateController", x, name)
+            check_same("GateController", weight, x, name)
+            if x._dims != (input._dims[0], weight._dims[0]):
+                axis = "d_input" if name == "input" else "d_output"
+                raise ShapeError(
+                    f"[GateController] {name!r} must be [batch, {axis}] with {axis} = {weight._dims[0]}, one row for each of "
+                    f"the input, got shape {x.dims()} for an input of shape {input.dims()}"
+                )
         return self.input_transform(input) + self.hidden_transform(hidden)
 
 

@@ -1,18 +1,17 @@
 """Gated recurrent units."""
 
 from burn._ops import rnn as ops
-from burn.config import Config
-from burn.module import ONE_LINE, Module, field
+from burn.module import field
 from burn.nn.activation import Activation, ActivationConfig
-from burn.nn.initializer import Initializer
 from burn.tensor import Tensor
 
 from . import _sequence as sequence
 from . import gate_controller as gates
+from ._layer import Bidirectional, Recurrent, RecurrentConfig
 from .gate_controller import GateController
 
 
-class GruConfig(Config):
+class GruConfig(RecurrentConfig):
     """Configuration of `Gru`. Mirrors `burn::nn::GruConfig`.
 
     Args:
@@ -29,11 +28,6 @@ class GruConfig(Config):
     Gru {d_input: 2, d_hidden: 8, bias: true, reset_after: true, params: 288}
     """
 
-    d_input: int
-    d_hidden: int
-    bias: bool
-    clip: float | None
-    initializer: Initializer = sequence.XAVIER
     reset_after: bool = True
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid
     hidden_activation: ActivationConfig = ActivationConfig.Tanh
@@ -47,13 +41,12 @@ class GruConfig(Config):
         Raises:
             ArgumentError: a size or a clip that is not positive.
         """
-        sequence.check_config(self)
-        parts = [GateController.new(self.d_input, self.d_hidden, self.bias, self.initializer, device) for _ in range(3)]
+        parts = self._gates(3, device)
         activations = self.gate_activation.init(device), self.hidden_activation.init(device)
         return Gru(*parts, self.reset_after, *activations, self.clip)
 
 
-class Gru(Module):
+class Gru(Recurrent):
     """A gated recurrent unit. Mirrors `burn::nn::Gru`.
 
     With the products of input and state of each gate: z and r are the sigmoid of the update and the reset gate, n the
@@ -62,7 +55,7 @@ class Gru(Module):
     `reset_after`; `gate_activation`; `hidden_activation`; `clip`, a limit of the state or None. A whole sequence is one
     kernel where the activations are Sigmoid and Tanh.
 
-    >>> layer = GruConfig(1, 1, False).with_initializer(Initializer.Constant(0.5)).init()
+    >>> layer = GruConfig(1, 1, False).with_initializer(burn.nn.Initializer.Constant(0.5)).init()
     >>> layer.forward(Tensor([[[0.1], [0.2]]])).tolist()
     [[[0.0243...], [0.0629...]]]
     """
@@ -112,10 +105,8 @@ class Gru(Module):
             KindError: a tensor that is not Float.
             ShapeError: sizes that do not fit.
         """
-        d_input, d_hidden = gates.sizes(self.update_gate)
-        batch = sequence.check_sequence("Gru", input, d_input, True, self.update_gate)
-        sequence.check_state("Gru", "state", state, (batch, d_hidden), input)
-        return sequence.turned(self._run(sequence.turned(input, True), state, False)[0], True)
+        self._check(input, state=state)
+        return self._turned(self._run(self._turned(input), state, False)[0])
 
     def _run(self, input, hidden, reverse):
         """All states of [steps, batch, d_input], and the last one."""
@@ -136,19 +127,14 @@ class Gru(Module):
             n = new.gate_product(x, r * h)
         return (sequence.clipped(self.hidden_activation(n) * (1.0 - z) + z * h, self.clip),)
 
-    def custom_settings(self):
-        return ONE_LINE
+    def _first(self):
+        return self.update_gate
 
     def custom_content(self, content):
-        return _content(self, content).add("reset_after", self.reset_after)
+        return super().custom_content(content).add("reset_after", self.reset_after)
 
 
-def _content(layer, content):
-    d_input, d_hidden = gates.sizes(layer.update_gate)
-    return content.add("d_input", d_input).add("d_hidden", d_hidden).add("bias", gates.has_bias(layer.update_gate))
-
-
-class BiGruConfig(Config):
+class BiGruConfig(RecurrentConfig):
     """Configuration of `BiGru`. Mirrors `burn::nn::BiGruConfig`.
 
     Args:
@@ -166,11 +152,6 @@ class BiGruConfig(Config):
     BiGru {d_input: 2, d_hidden: 8, bias: true, params: 576}
     """
 
-    d_input: int
-    d_hidden: int
-    bias: bool
-    clip: float | None
-    initializer: Initializer = sequence.XAVIER
     reset_after: bool = True
     batch_first: bool = True
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid
@@ -185,14 +166,10 @@ class BiGruConfig(Config):
         Raises:
             ArgumentError: a size or a clip that is not positive.
         """
-        sequence.check_config(self)
-        one = GruConfig(self.d_input, self.d_hidden, self.bias, clip=self.clip, initializer=self.initializer)
-        one = one.with_reset_after(self.reset_after).with_gate_activation(self.gate_activation)
-        one = one.with_hidden_activation(self.hidden_activation)
-        return BiGru(one.init(device), one.init(device), self.batch_first)
+        return BiGru(*self._directions(GruConfig, device), self.batch_first)
 
 
-class BiGru(Module):
+class BiGru(Bidirectional):
     """Two `Gru` over the same sequences, one from the end. Mirrors `burn::nn::BiGru`.
 
     Fields: `forward_` (`forward` in records) and `reverse`, the layers; `d_hidden` of each; `batch_first`.
@@ -204,14 +181,6 @@ class BiGru(Module):
 
     forward_: Gru = field(name="forward")
     reverse: Gru
-    d_hidden: int
-    batch_first: bool
-
-    def __init__(self, forward, reverse, batch_first=True):
-        self.forward_ = forward
-        self.reverse = reverse
-        self.d_hidden = sequence.check_directions("BiGru", forward, reverse)
-        self.batch_first = batch_first
 
     def forward(self, input: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Applies the layer.
@@ -230,18 +199,6 @@ class BiGru(Module):
             KindError: a tensor that is not Float.
             ShapeError: sizes that do not fit.
         """
-        d_input, d_hidden = gates.sizes(self.forward_.update_gate)
-        batch = sequence.check_sequence("BiGru", input, d_input, self.batch_first, self.forward_.update_gate)
-        sequence.check_state("BiGru", "state", state, (2, batch, d_hidden), input)
-        first, second = sequence.split(state)
-        x = sequence.turned(input, self.batch_first)
-        ahead, last = self.forward_._run(x, first, False)
-        back, last_back = self.reverse._run(x, second, True)
-        output = sequence.turned(sequence.both(ahead, back), self.batch_first)
-        return output, Tensor.stack([last, last_back], 0)
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        return _content(self.forward_, content)
+        self._check(input, state=state)
+        output, (last,) = self._both(input, state)
+        return output, last

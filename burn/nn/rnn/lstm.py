@@ -4,21 +4,20 @@ from collections.abc import Iterable
 
 from burn._arguments import instance
 from burn._ops import rnn as ops
-from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
-from burn.module import ONE_LINE, Module, field
+from burn.module import field
 from burn.nn.activation import Activation, ActivationConfig
-from burn.nn.initializer import Initializer
 from burn.tensor import Tensor
 
 from .._checks import check_float
 from . import _sequence as sequence
 from . import gate_controller as gates
+from ._layer import Bidirectional, Recurrent, RecurrentConfig
 from .gate_controller import GateController
 from .lstm_state import LstmState
 
 
-class LstmConfig(Config):
+class LstmConfig(RecurrentConfig):
     """Configuration of `Lstm`. Mirrors `burn::nn::LstmConfig`.
 
     Args:
@@ -39,11 +38,6 @@ class LstmConfig(Config):
     (Lstm {d_input: 2, d_hidden: 3, bias: true, params: 84}, 63)
     """
 
-    d_input: int
-    d_hidden: int
-    bias: bool
-    clip: float | None
-    initializer: Initializer = sequence.XAVIER
     batch_first: bool = True
     reverse: bool = False
     input_forget: bool = False
@@ -60,11 +54,7 @@ class LstmConfig(Config):
         Raises:
             ArgumentError: a size or a clip that is not positive.
         """
-        sequence.check_config(self)
-        parts = [
-            GateController.new(self.d_input, self.d_hidden, self.bias, self.initializer, device)
-            for _ in range(3 if self.input_forget else 4)
-        ]
+        parts: list[GateController | None] = [*self._gates(3 if self.input_forget else 4, device)]
         if self.input_forget:
             parts.insert(1, None)
         activations = (self.gate_activation, self.cell_activation, self.hidden_activation)
@@ -73,7 +63,7 @@ class LstmConfig(Config):
         )
 
 
-class Lstm(Module):
+class Lstm(Recurrent):
     """Long short-term memory. Mirrors `burn::nn::Lstm`.
 
     With i, f and o the sigmoid of the input, forget and output gates and g the tanh of the cell gate:
@@ -82,7 +72,7 @@ class Lstm(Module):
     the cell or None; `input_forget`; `gate_activation`; `cell_activation`; `hidden_activation`. A whole sequence is one
     kernel where the activations are Sigmoid and Tanh.
 
-    >>> layer = LstmConfig(1, 1, False).with_initializer(Initializer.Constant(0.5)).init()
+    >>> layer = LstmConfig(1, 1, False).with_initializer(burn.nn.Initializer.Constant(0.5)).init()
     >>> output, state = layer.forward(Tensor([[[0.1], [0.2]]]))
     >>> output.tolist(), state.shape
     ([[[0.0131...], [0.0364...]]], [1, 1])
@@ -146,11 +136,10 @@ class Lstm(Module):
             ShapeError: sizes that do not fit.
             ArgumentError: a forget gate that is needed and not there.
         """
-        d_input, d_hidden = gates.sizes(self.input_gate)
-        batch = sequence.check_sequence("Lstm", input, d_input, self.batch_first, self.input_gate)
-        hidden, cell = _states("Lstm", state, (batch, d_hidden), input)
-        output, *last = self._run(sequence.turned(input, self.batch_first), hidden, cell, self.reverse)
-        return sequence.turned(output, self.batch_first), LstmState(last[1], last[0])
+        hidden, cell = _states("Lstm", state)
+        self._check(input, state__hidden=hidden, state__cell=cell)
+        output, *last = self._run(self._turned(input), hidden, cell, self.reverse)
+        return self._turned(output), LstmState(last[1], last[0])
 
     def forward_iter(
         self,
@@ -169,8 +158,11 @@ class Lstm(Module):
             seq_length: the number of places in the output; those without a step are zeros.
             device: a Device; the default device if None.
 
-        Returns:
-            Tensor [batch, seq_length, d_hidden], and the last state.
+        # Shapes
+
+        - input: [batch, 1, d_input] of each step
+        - state: two of [batch, d_hidden]
+        - output: [batch, seq_length, d_hidden]; and the last state
 
         Raises:
             ShapeError: sizes that do not fit.
@@ -236,25 +228,16 @@ class Lstm(Module):
         c = sequence.clipped(f * c + i * g, self.clip)
         return o * self.hidden_activation(c), c
 
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        d_input, d_hidden = gates.sizes(self.input_gate)
-        return content.add("d_input", d_input).add("d_hidden", d_hidden).add("bias", gates.has_bias(self.input_gate))
+    def _first(self):
+        return self.input_gate
 
 
-def _states(layer, state, shape, input):
-    """(hidden, cell) of a state, checked; None for both where there is none."""
-    if state is None:
-        return None, None
-    instance(layer, "state", state, LstmState)
-    sequence.check_state(layer, "state.hidden", state.hidden, shape, input)
-    sequence.check_state(layer, "state.cell", state.cell, shape, input)
-    return state.hidden, state.cell
+def _states(layer: str, state: LstmState | None) -> tuple[Tensor | None, Tensor | None]:
+    """(hidden, cell) of a state; None for both where there is none."""
+    return (None, None) if state is None else (instance(layer, "state", state, LstmState).hidden, state.cell)
 
 
-class BiLstmConfig(Config):
+class BiLstmConfig(RecurrentConfig):
     """Configuration of `BiLstm`. Mirrors `burn::nn::BiLstmConfig`.
 
     Args:
@@ -273,11 +256,6 @@ class BiLstmConfig(Config):
     BiLstm {d_input: 2, d_hidden: 3, bias: true, params: 168}
     """
 
-    d_input: int
-    d_hidden: int
-    bias: bool
-    clip: float | None
-    initializer: Initializer = sequence.XAVIER
     batch_first: bool = True
     input_forget: bool = False
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid
@@ -293,14 +271,10 @@ class BiLstmConfig(Config):
         Raises:
             ArgumentError: a size or a clip that is not positive.
         """
-        sequence.check_config(self)
-        one = LstmConfig(self.d_input, self.d_hidden, self.bias, clip=self.clip, initializer=self.initializer)
-        one = one.with_input_forget(self.input_forget).with_gate_activation(self.gate_activation)
-        one = one.with_cell_activation(self.cell_activation).with_hidden_activation(self.hidden_activation)
-        return BiLstm(one.init(device), one.init(device), self.batch_first)
+        return BiLstm(*self._directions(LstmConfig, device), self.batch_first)
 
 
-class BiLstm(Module):
+class BiLstm(Bidirectional):
     """Two `Lstm` over the same sequences, one from the end. Mirrors `burn::nn::BiLstm`.
 
     Fields: `forward_` (`forward` in records) and `reverse`, the layers; `d_hidden` of each; `batch_first`.
@@ -312,14 +286,6 @@ class BiLstm(Module):
 
     forward_: Lstm = field(name="forward")
     reverse: Lstm
-    d_hidden: int
-    batch_first: bool
-
-    def __init__(self, forward, reverse, batch_first=True):
-        self.forward_ = forward
-        self.reverse = reverse
-        self.d_hidden = sequence.check_directions("BiLstm", forward, reverse)
-        self.batch_first = batch_first
 
     def forward(self, input: Tensor, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
         """Applies the layer.
@@ -338,21 +304,7 @@ class BiLstm(Module):
             KindError: a tensor that is not Float.
             ShapeError: sizes that do not fit.
         """
-        d_input, d_hidden = gates.sizes(self.forward_.input_gate)
-        batch = sequence.check_sequence("BiLstm", input, d_input, self.batch_first, self.forward_.input_gate)
-        hidden, cell = _states("BiLstm", state, (2, batch, d_hidden), input)
-        starts = zip(sequence.split(hidden), sequence.split(cell), strict=True)
-        x = sequence.turned(input, self.batch_first)
-        ahead, back = (
-            layer._run(x, *start, reverse)
-            for layer, start, reverse in zip((self.forward_, self.reverse), starts, (False, True), strict=True)
-        )
-        output = sequence.turned(sequence.both(ahead[0], back[0]), self.batch_first)
-        last = [Tensor.stack([ahead[i], back[i]], 0) for i in (1, 2)]
+        hidden, cell = _states("BiLstm", state)
+        self._check(input, state__hidden=hidden, state__cell=cell)
+        output, last = self._both(input, hidden, cell)
         return output, LstmState(last[1], last[0])
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        return self.forward_.custom_content(content)

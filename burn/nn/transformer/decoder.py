@@ -1,27 +1,21 @@
 """Layers of self attention, attention to a memory, and feed-forward."""
 
 import dataclasses
-import math
 
 from burn._arguments import instance
-from burn.config import Config
 from burn.errors import ShapeError
-from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor
 
-from .._checks import check_size
-from ..activation import ActivationConfig
 from ..attention import MhaCache, MhaInput, MultiHeadAttention
 from ..attention.mha import check_mask, check_positions
 from ..cache import TensorCache
-from ..dropout import Dropout, DropoutConfig
-from ..initializer import Initializer
-from ..norm import LayerNorm, LayerNormConfig
-from .encoder import SHOWN, attention_of, feed_forward_of
+from ..dropout import Dropout
+from ..norm import LayerNorm
+from ._layers import Layer, Layers, LayersConfig
 from .pwff import PositionWiseFeedForward
 
 
-class TransformerDecoderConfig(Config):
+class TransformerDecoderConfig(LayersConfig):
     """Configuration of `TransformerDecoder`. Mirrors `burn::nn::transformer::TransformerDecoderConfig`.
 
     Args:
@@ -36,22 +30,9 @@ class TransformerDecoderConfig(Config):
         activation: what stands between the two linear layers.
         layer_norm_eps: added to the variance in the norms.
 
-    >>> config = TransformerDecoderConfig(4, 8, 2, 1).with_dropout(0.0).with_norm_first(True).with_quiet_softmax(True)
-    >>> config = config.with_activation(ActivationConfig.Relu).with_layer_norm_eps(1e-6)
-    >>> config.with_initializer(Initializer.Zeros).init().n_layers
-    1
+    >>> TransformerDecoderConfig(4, 8, 2, 1).with_norm_first(True).init().norm_first
+    True
     """
-
-    d_model: int
-    d_ff: int
-    n_heads: int
-    n_layers: int
-    dropout: float = 0.1
-    norm_first: bool = False
-    quiet_softmax: bool = False
-    initializer: Initializer = Initializer.KaimingUniform(1.0 / math.sqrt(3.0), False)
-    activation: ActivationConfig = ActivationConfig.Gelu
-    layer_norm_eps: float = 1e-5
 
     def init(self, device=None) -> "TransformerDecoder":
         """The layers, their parameters still to be drawn; on the default device if ``device`` is None.
@@ -63,8 +44,7 @@ class TransformerDecoderConfig(Config):
             ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
                 [0, 1].
         """
-        layers = check_size("TransformerDecoderConfig", "n_layers", self.n_layers)
-        return TransformerDecoder([TransformerDecoderLayer.from_config(self, device) for _ in range(layers)], self)
+        return TransformerDecoder(self._layers(TransformerDecoderLayer, device), self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +114,7 @@ class LayerCache:
         self.pwff, self.norm_1, self.norm_2, self.norm_3 = (TensorCache() for _ in range(4))
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(Layer):
     """Self attention, attention to the memory, and feed-forward, each with dropout, a residual and a norm.
 
     Mirrors `burn::nn::transformer::TransformerDecoderLayer`. With the norms first they stand in the order `norm_3`, `norm_1`,
@@ -172,10 +152,9 @@ class TransformerDecoderLayer(Module):
             config: a TransformerDecoderConfig.
             device: a Device; the default device if None.
         """
-        attentions = [attention_of(config, device) for _ in range(2)]
-        norms = [LayerNormConfig(config.d_model, config.layer_norm_eps).init(device) for _ in range(3)]
-        dropout = DropoutConfig(config.dropout).init()
-        return cls(*attentions, feed_forward_of(config, device), *norms, dropout, config.norm_first)
+        attentions = [config._attention(device) for _ in range(2)]
+        norms = [config._norm(device) for _ in range(3)]
+        return cls(*attentions, config._feed_forward(device), *norms, config._dropout(), config.norm_first)
 
     def forward(self, input: TransformerDecoderInput) -> TransformerDecoderInput:
         """Applies the layer.
@@ -188,7 +167,12 @@ class TransformerDecoderLayer(Module):
         - target: [batch, targets, d_model]
         - memory: [batch, positions, d_model]
         - output: the input with another target of the same shape
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit.
         """
+        check_input("TransformerDecoderLayer", input, self)
         return self._run(input, None)
 
     def _run(self, input, cache):
@@ -203,8 +187,7 @@ class TransformerDecoderLayer(Module):
             return self.dropout(attend("cross_attn", x, input.memory, input.memory_pad, input.memory_attn))
 
         def kept(name, x):
-            layer = getattr(self, name)
-            return layer(x) if cache is None else getattr(cache, name).forward_autoregressive(x, 1, layer)
+            return self._kept(name, x, cache)
 
         x = input.target
         if self.norm_first:
@@ -218,7 +201,7 @@ class TransformerDecoderLayer(Module):
         return dataclasses.replace(input, target=x)
 
 
-class TransformerDecoder(Module):
+class TransformerDecoder(Layers):
     """Layers of self attention and attention to a memory. Mirrors `burn::nn::transformer::TransformerDecoder`.
 
     No mask is added: pass a causal one with `target_mask_attn`. Fields: `layers`, and of the configuration `d_model`,
@@ -233,18 +216,6 @@ class TransformerDecoder(Module):
     """
 
     layers: list[TransformerDecoderLayer]
-    d_model: int
-    d_ff: int
-    n_heads: int
-    n_layers: int
-    dropout: float
-    norm_first: bool
-    quiet_softmax: bool
-
-    def __init__(self, layers, config):
-        self.layers = layers
-        for name in SHOWN:
-            setattr(self, name, getattr(config, name))
 
     def forward(self, input: TransformerDecoderInput) -> Tensor:
         """Applies the layers; every one gets the same memory and masks.
@@ -262,26 +233,13 @@ class TransformerDecoder(Module):
             KindError: an input that is not Float, a mask that is not Bool.
             ShapeError: sizes that do not fit.
         """
-        self._check(input)
-        for layer in self.layers:
-            input = layer(input)
-        return input.target
+        return self._run(input, [None] * len(self.layers))
 
-    def _check(self, input):
-        name = "TransformerDecoder"
-        instance(name, "input", input, TransformerDecoderInput, "use TransformerDecoderInput(target, memory)")
-        weight = self.layers[0].self_attn.query.weight.val()
-        check_positions(name, input.target, "target", weight)
-        check_positions(name, input.memory, "memory", weight)
-        (batch, targets), (memories, positions) = input.target._dims[:2], input.memory._dims[:2]
-        if memories != batch:
-            raise ShapeError(
-                f"[{name}] 'memory' must have the batch of 'target', {batch}, got shape {input.memory.dims()}"
-            )
-        check_mask(name, "target_mask_pad", input.target_pad, (batch, targets))
-        check_mask(name, "target_mask_attn", input.target_attn, (batch, targets, targets))
-        check_mask(name, "memory_mask_pad", input.memory_pad, (batch, positions))
-        check_mask(name, "memory_mask_attn", input.memory_attn, (batch, targets, positions))
+    def _run(self, input, caches):
+        check_input("TransformerDecoder", input, self.layers[0])
+        for layer, cache in zip(self.layers, caches, strict=True):
+            input = layer(input) if cache is None else layer._run(input, cache)
+        return input.target
 
     def new_autoregressive_cache(self) -> list[LayerCache]:
         """What `forward_autoregressive_inference` keeps, empty."""
@@ -295,16 +253,31 @@ class TransformerDecoder(Module):
         Args:
             input: a TransformerDecoderInput.
             cache: what `new_autoregressive_cache` made.
+
+        # Shapes
+
+        - target: [batch, targets, d_model], one more than at the last call
+        - memory: [batch, positions, d_model]
+        - output: as the target
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit, or not one position more than at the last call.
+            ArgumentError: a cache of another number of layers.
         """
-        self._check(input)
-        for layer, kept in zip(self.layers, cache, strict=True):
-            input = layer._run(input, kept)
-        return input.target
+        return self._run(input, self._known(cache, LayerCache))
 
-    def custom_settings(self):
-        return ONE_LINE
 
-    def custom_content(self, content):
-        for name in SHOWN:
-            content.add(name, getattr(self, name))
-        return content
+def check_input(name: str, input, layer: TransformerDecoderLayer) -> None:
+    """Raises unless sequences and masks fit a layer."""
+    instance(name, "input", input, TransformerDecoderInput, "use TransformerDecoderInput(target, memory)")
+    weight = layer.self_attn.query.weight.val()
+    check_positions(name, input.target, "target", weight)
+    check_positions(name, input.memory, "memory", weight)
+    (batch, targets), (memories, positions) = input.target._dims[:2], input.memory._dims[:2]
+    if memories != batch:
+        raise ShapeError(f"[{name}] 'memory' must have the batch of 'target', {batch}, got shape {input.memory.dims()}")
+    check_mask(name, "target_mask_pad", input.target_pad, (batch, targets))
+    check_mask(name, "target_mask_attn", input.target_attn, (batch, targets, targets))
+    check_mask(name, "memory_mask_pad", input.memory_pad, (batch, positions))
+    check_mask(name, "memory_mask_attn", input.memory_attn, (batch, targets, positions))

@@ -1,25 +1,20 @@
 """Layers of self attention and feed-forward."""
 
 import dataclasses
-import math
 
 from burn._arguments import instance
-from burn.config import Config
-from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor
 
-from .._checks import check_size
-from ..activation import ActivationConfig
-from ..attention import MhaCache, MhaInput, MultiHeadAttention, MultiHeadAttentionConfig
+from ..attention import MhaCache, MhaInput, MultiHeadAttention
 from ..attention.mha import check_mask, check_positions
 from ..cache import TensorCache
-from ..dropout import Dropout, DropoutConfig
-from ..initializer import Initializer
-from ..norm import LayerNorm, LayerNormConfig
-from .pwff import PositionWiseFeedForward, PositionWiseFeedForwardConfig
+from ..dropout import Dropout
+from ..norm import LayerNorm
+from ._layers import Layer, Layers, LayersConfig
+from .pwff import PositionWiseFeedForward
 
 
-class TransformerEncoderConfig(Config):
+class TransformerEncoderConfig(LayersConfig):
     """Configuration of `TransformerEncoder`. Mirrors `burn::nn::transformer::TransformerEncoderConfig`.
 
     Args:
@@ -34,22 +29,9 @@ class TransformerEncoderConfig(Config):
         activation: what stands between the two linear layers.
         layer_norm_eps: added to the variance in the norms.
 
-    >>> config = TransformerEncoderConfig(4, 8, 2, 1).with_dropout(0.0).with_norm_first(True).with_quiet_softmax(True)
-    >>> config = config.with_activation(ActivationConfig.Relu).with_layer_norm_eps(1e-6)
-    >>> config.with_initializer(Initializer.Zeros).init().n_layers
-    1
+    >>> TransformerEncoderConfig(4, 8, 2, 1).with_norm_first(True).init().norm_first
+    True
     """
-
-    d_model: int
-    d_ff: int
-    n_heads: int
-    n_layers: int
-    dropout: float = 0.1
-    norm_first: bool = False
-    quiet_softmax: bool = False
-    initializer: Initializer = Initializer.KaimingUniform(1.0 / math.sqrt(3.0), False)
-    activation: ActivationConfig = ActivationConfig.Gelu
-    layer_norm_eps: float = 1e-5
 
     def init(self, device=None) -> "TransformerEncoder":
         """The layers, their parameters still to be drawn; on the default device if ``device`` is None.
@@ -61,9 +43,7 @@ class TransformerEncoderConfig(Config):
             ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
                 [0, 1].
         """
-        layers = check_size("TransformerEncoderConfig", "n_layers", self.n_layers)
-        made = [TransformerEncoderLayer.from_config(self, device) for _ in range(layers)]
-        return TransformerEncoder(made, self)
+        return TransformerEncoder(self._layers(TransformerEncoderLayer, device), self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +88,7 @@ class LayerCache:
         self.mha, self.pwff, self.norm_1, self.norm_2 = MhaCache.autoregressive(), *(TensorCache() for _ in range(3))
 
 
-class TransformerEncoderLayer(Module):
+class TransformerEncoderLayer(Layer):
     """Self attention and feed-forward, each with dropout, a residual and a norm.
 
     Mirrors `burn::nn::transformer::TransformerEncoderLayer`. With the norms first, `norm_2` stands before the attention and
@@ -141,9 +121,8 @@ class TransformerEncoderLayer(Module):
             config: a TransformerEncoderConfig.
             device: a Device; the default device if None.
         """
-        norms = [LayerNormConfig(config.d_model, config.layer_norm_eps).init(device) for _ in range(2)]
-        dropout = DropoutConfig(config.dropout).init()
-        return cls(attention_of(config, device), feed_forward_of(config, device), *norms, dropout, config.norm_first)
+        parts = (config._attention(device), config._feed_forward(device), config._norm(device), config._norm(device))
+        return cls(*parts, config._dropout(), config.norm_first)
 
     def forward(self, input: Tensor, mask_pad: Tensor | None = None, mask_attn: Tensor | None = None) -> Tensor:
         """Applies the layer.
@@ -154,7 +133,12 @@ class TransformerEncoderLayer(Module):
         - mask_pad: Bool [batch, positions]
         - mask_attn: Bool [batch, positions, positions]
         - output: as the input
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit.
         """
+        check_input("TransformerEncoderLayer", input, "input", mask_pad, mask_attn, self)
         return self._run(input, mask_pad, mask_attn, None)
 
     def _run(self, x, mask_pad, mask_attn, cache):
@@ -162,18 +146,14 @@ class TransformerEncoderLayer(Module):
             given = MhaInput(x, x, x, mask_pad, mask_attn)
             return (self.mha(given) if cache is None else self.mha.forward_cache(given, cache.mha)).context
 
-        def kept(name, x):
-            layer = getattr(self, name)
-            return layer(x) if cache is None else getattr(cache, name).forward_autoregressive(x, 1, layer)
-
         if self.norm_first:
-            x = x + self.dropout(attend(kept("norm_2", x)))
-            return x + self.dropout(kept("pwff", kept("norm_1", x)))
-        x = kept("norm_1", x + self.dropout(attend(x)))
-        return kept("norm_2", x + self.dropout(kept("pwff", x)))
+            x = x + self.dropout(attend(self._kept("norm_2", x, cache)))
+            return x + self.dropout(self._kept("pwff", self._kept("norm_1", x, cache), cache))
+        x = self._kept("norm_1", x + self.dropout(attend(x)), cache)
+        return self._kept("norm_2", x + self.dropout(self._kept("pwff", x, cache)), cache)
 
 
-class TransformerEncoder(Module):
+class TransformerEncoder(Layers):
     """Layers of self attention, one after the other. Mirrors `burn::nn::transformer::TransformerEncoder`.
 
     Fields: `layers`, and of the configuration `d_model`, `d_ff`, `n_heads`, `n_layers`, `dropout`, `norm_first`,
@@ -187,18 +167,6 @@ class TransformerEncoder(Module):
     """
 
     layers: list[TransformerEncoderLayer]
-    d_model: int
-    d_ff: int
-    n_heads: int
-    n_layers: int
-    dropout: float
-    norm_first: bool
-    quiet_softmax: bool
-
-    def __init__(self, layers, config):
-        self.layers = layers
-        for name in SHOWN:
-            setattr(self, name, getattr(config, name))
 
     def forward(self, input: TransformerEncoderInput) -> Tensor:
         """Applies the layers; every one gets the same masks.
@@ -215,18 +183,15 @@ class TransformerEncoder(Module):
             KindError: an input that is not Float, a mask that is not Bool.
             ShapeError: sizes that do not fit.
         """
-        x = self._checked(input)
-        for layer in self.layers:
-            x = layer(x, input.pad, input.attn)
-        return x
+        return self._run(input, [None] * len(self.layers))
 
-    def _checked(self, input):
+    def _run(self, input, caches):
         instance("TransformerEncoder", "input", input, TransformerEncoderInput, "use TransformerEncoderInput(x)")
-        x, layer = input.tensor, self.layers[0]
-        check_positions("TransformerEncoder", x, "tensor", layer.mha.query.weight.val())
-        batch, length = x._dims[:2]
-        check_mask("TransformerEncoder", "mask_pad", input.pad, (batch, length))
-        check_mask("TransformerEncoder", "mask_attn", input.attn, (batch, length, length))
+        x = input.tensor
+        check_input("TransformerEncoder", x, "tensor", input.pad, input.attn, self.layers[0])
+        for layer, cache in zip(self.layers, caches, strict=True):
+            masks = input.pad, input.attn
+            x = layer(x, *masks) if cache is None else layer._run(x, *masks, cache)
         return x
 
     def new_autoregressive_cache(self) -> list[LayerCache]:
@@ -241,43 +206,23 @@ class TransformerEncoder(Module):
         Args:
             input: a TransformerEncoderInput.
             cache: what `new_autoregressive_cache` made.
+
+        # Shapes
+
+        - tensor: [batch, positions, d_model], one more than at the last call
+        - output: as the tensor
+
+        Raises:
+            KindError: an input that is not Float, a mask that is not Bool.
+            ShapeError: sizes that do not fit, or not one position more than at the last call.
+            ArgumentError: a cache of another number of layers.
         """
-        x = self._checked(input)
-        for layer, kept in zip(self.layers, cache, strict=True):
-            x = layer._run(x, input.pad, input.attn, kept)
-        return x
-
-    def custom_settings(self):
-        return ONE_LINE
-
-    def custom_content(self, content):
-        for name in SHOWN:
-            content.add(name, getattr(self, name))
-        return content
+        return self._run(input, self._known(cache, LayerCache))
 
 
-SHOWN = ("d_model", "d_ff", "n_heads", "n_layers", "dropout", "norm_first", "quiet_softmax")
-
-
-def attention_of(config, device) -> MultiHeadAttention:
-    """The attention of a layer of an encoder or decoder."""
-    made = MultiHeadAttentionConfig(
-        config.d_model,
-        config.n_heads,
-        dropout=config.dropout,
-        quiet_softmax=config.quiet_softmax,
-        initializer=config.initializer,
-    )
-    return made.init(device)
-
-
-def feed_forward_of(config, device) -> PositionWiseFeedForward:
-    """The feed-forward part of a layer of an encoder or decoder."""
-    made = PositionWiseFeedForwardConfig(
-        config.d_model,
-        config.d_ff,
-        dropout=config.dropout,
-        initializer=config.initializer,
-        activation=config.activation,
-    )
-    return made.init(device)
+def check_input(name: str, x, argument: str, mask_pad, mask_attn, layer: TransformerEncoderLayer) -> None:
+    """Raises unless a sequence and its masks fit a layer."""
+    check_positions(name, x, argument, layer.mha.query.weight.val())
+    batch, length = x._dims[:2]
+    check_mask(name, "mask_pad", mask_pad, (batch, length))
+    check_mask(name, "mask_attn", mask_attn, (batch, length, length))

@@ -1,13 +1,16 @@
 """Products with a table of weights."""
 
-from burn._ops import index, matmul
+from burn._core import core
+from burn._ops import index, matmul, movement
 from burn._ops.movement import reshape
 from burn._ops.registry import check_tensor
 from burn.errors import ShapeError
+from burn.tensor._calls import compiled
 
 __all__ = ["embedding", "linear"]
 
 
+@compiled(core.linear, (matmul._linear, movement._reshape))
 def linear(input, weight, bias=None):
     """input @ weight + bias over the last axis. Mirrors `linear`.
 
