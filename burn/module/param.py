@@ -3,16 +3,17 @@
 import math
 import weakref
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from burn._arguments import device as check_device
-from burn._arguments import instance, integer
+from burn._arguments import instance, integer, shown
 from burn._core import core
 from burn._locks import Lock
-from burn.errors import AutodiffError, ModuleError
+from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
 from burn.tensor import Float, Kind, Tensor
 
 from .flag import Flag
+from .operators import refuse_operators
 from .param_id import ParamId
 
 _KINDS = {Kind.Float.value: "float", Kind.Int.value: "int", Kind.Bool.value: "bool"}
@@ -87,15 +88,19 @@ class Param:
     def __init__(
         self,
         id: ParamId,
-        value: Tensor | None,
-        active: bool,
-        kind: str,
+        value: Tensor | None = None,
+        active: bool = True,
+        kind: str = "",
         lazy=None,
         load=None,
         save=None,
         adapter=None,
     ):
         """Use `initialized`, `from_tensor`, `from_data`, `uninitialized` or `from_bool`."""
+        if not kind:
+            raise ArgumentTypeError(
+                f"[Param] is not called, got {shown(id)}; use Param.from_tensor(tensor), or Param.from_data(values, device)"
+            )
         self.id = id
         self.kind = kind
         self._value = value
@@ -106,6 +111,10 @@ class Param:
         self._adapter = adapter
         if lazy is not None:
             lazy.handles.add(self)
+
+    def __class_getitem__(cls, item):
+        """`Param[Tensor]`, `Param[Tensor[2]]` and `Param[Flag]` are annotations."""
+        return Flag if item is Flag else Annotated[cls, item]
 
     @staticmethod
     def initialized(id: ParamId, value: "Tensor | Flag | bool") -> "Param | Flag":
@@ -545,6 +554,9 @@ class Param:
 
     def __deepcopy__(self, memo):
         return self._copy()
+
+
+refuse_operators(Param)
 
 
 def _restore(id, value, active, load, save, adapter=None):
