@@ -277,7 +277,7 @@ def test_what_a_class_does_after_its_construction_comes_after_the_check():
     ids=repr,
 )  # fmt: skip
 def test_variants_without_values_stay_the_same_object(variant):
-    assert copy.copy(variant) is copy.deepcopy(variant) is variant
+    assert copy.copy(variant) is copy.deepcopy(variant) is variant is variant()
     assert all(pickle.loads(pickle.dumps(variant, p)) is variant for p in range(pickle.HIGHEST_PROTOCOL + 1))
 
 
