@@ -14,6 +14,13 @@ from burn.errors import ArgumentError, ArgumentTypeError, BurnError, OutOfMemory
 _LISTS = (list, tuple)
 
 
+class Unit:
+    """A variant of an enum that has no values: it is an object, and called as the others are it gives itself."""
+
+    def __call__(self) -> typing.Self:
+        return self
+
+
 def no_memory(op: str, count: int, error: MemoryError) -> MemoryError:
     """What to raise for NumPy's MemoryError: one that names the operation and the number of elements."""
     if isinstance(error, BurnError):

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from burn._annotations import allows_none, own_annotations
-from burn._arguments import described, file_path, fits, shown
+from burn._arguments import Unit, described, file_path, fits, shown
 from burn.errors import ArgumentTypeError, ConfigError
 
 F32 = typing.Annotated[float, np.float32]
@@ -350,8 +350,7 @@ def _make_variant(base: type, name: str, body: type):
     namespace["__qualname__"] = f"{base.__qualname__}.{name}"
     namespace["__annotations__"] = own_annotations(body)
     if not namespace["__annotations__"]:
-        shown = {"__repr__": lambda self: f"{base.__name__}.{name}", "__call__": lambda self: self}
-        unit = type(name, (base,), namespace | shown)
+        unit = type(name, (Unit, base), namespace | {"__repr__": lambda self: f"{base.__name__}.{name}"})
         unit.__reduce__ = lambda self: (getattr, (base, name))
         return unit()
     made = type(name, (base,), namespace)
