@@ -90,7 +90,10 @@ def device(op: str, value):
     """The device; None stands for the default one."""
     from burn.device import Device  # not needed where nothing is placed
 
-    return Device.default() if value is None else instance(op, "device", value, Device, "use Device.flex()")
+    if value is None:
+        return Device.default()
+    name = value.partition(":")[0] if isinstance(value, str) else ""
+    return instance(op, "device", value, Device, f"use Device.{name if name in ('cuda', 'ndarray') else 'flex'}()")
 
 
 def file_path(op: str, value) -> str:

@@ -6,8 +6,8 @@ import pytest
 
 import burn
 from burn import Device, Tensor, nn
-from burn.errors import ArgumentTypeError, ModuleError
-from burn.module import Flag, Module, Param, field
+from burn.errors import ArgumentError, ArgumentTypeError, ModuleError, RecordValidationError
+from burn.module import Flag, Lora, Module, Param, ParamGroup, field
 from burn.store import SafetensorsStore
 
 
@@ -128,3 +128,43 @@ def test_type_checkers_know_the_constructor_of_a_module():
 def test_shape_checks_are_at_the_top():
     burn.assert_shape(Tensor.ones([2, 3]), [2, None])
     burn.debug_assert_shape(Tensor.ones([2, 3]), [..., 3])
+
+
+def test_negative_sizes_stand_for_nothing():
+    with pytest.raises(
+        ArgumentError, match=r"'shape' must hold no negative size, got \[-1, 3\]; None stands for any size"
+    ):
+        burn.assert_shape(Tensor.ones([2, 3]), [-1, 3])
+
+
+@pytest.mark.parametrize(("name", "made"), [("cuda", "cuda"), ("cuda:1", "cuda"), ("cpu", "flex"), ("flex", "flex")])
+def test_a_text_in_the_place_of_a_device(model, name, made):
+    with pytest.raises(ArgumentTypeError, match=rf"'device' must be a Device, got '{name}'; use Device\.{made}\(\)"):
+        model.to_device(name)
+
+
+def test_the_part_of_a_field_that_does_not_fit_is_named():
+    class Mine(Module):
+        blocks: list[nn.Linear]
+        named: dict[str, list[nn.Gelu]]
+        params: tuple[Param, ...] = ()
+        pair: tuple[int, str] = (1, "a")
+
+    with pytest.raises(ModuleError, match=r"'Mine\.blocks\.1' must be a Linear, got Gelu"):
+        Mine([nn.LinearConfig(1, 1).init(), nn.Gelu()], {})
+    with pytest.raises(ModuleError, match=r"'Mine\.named\.a\.0' must be a Gelu, got 3"):
+        Mine([], {"a": [3]})
+    with pytest.raises(
+        ModuleError, match=r"'Mine\.params\.0' must be a Param, got Tensor; wrap it with Param\.from_tensor"
+    ):
+        Mine([], {}, (Tensor([1.0]),))
+    with pytest.raises(ModuleError, match=r"'Mine\.pair' must be a tuple of an integer, a str, got \(1, 2\)"):
+        Mine([], {}, (), (1, 2))
+
+
+def test_a_record_of_adapters_without_its_adapters(model):
+    adapters = model.apply_lora(Lora(1, 2.0)).into_record_group(ParamGroup.from_regex("lora"))
+    with pytest.raises(
+        RecordValidationError, match=r"attach to 'weight' what it had \(apply_lora, .*or load with allow_unused"
+    ):
+        model.load_record(adapters.allow_partial(True))
