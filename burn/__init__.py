@@ -12,6 +12,7 @@ files that a Rust Burn program reads and writes too.
 
 from burn import errors as errors
 from burn._version import __version__ as __version__
+from burn._waiting import no_name as _no_name
 
 try:
     from burn._core import core as _built  # noqa: F401
@@ -38,6 +39,8 @@ from burn.tensor import Shape as Shape
 from burn.tensor import Tensor as Tensor
 from burn.tensor import TensorCreationOptions as TensorCreationOptions
 from burn.tensor import TensorData as TensorData
+from burn.tensor import assert_shape as assert_shape
+from burn.tensor import debug_assert_shape as debug_assert_shape
 
 _LAZY = (
     "backend",
@@ -61,7 +64,7 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"burn.{name}")
-    raise AttributeError(f"module 'burn' has no attribute {name!r}")
+    _no_name("burn", name)
 
 
 def __dir__():

@@ -14,6 +14,13 @@ from burn.errors import ArgumentError, ArgumentTypeError, BurnError, ExecutionEr
 _LISTS = (list, tuple)
 
 
+class Unit:
+    """A variant of an enum that has no values: it is an object, and called as the others are it gives itself."""
+
+    def __call__(self) -> typing.Self:
+        return self
+
+
 def no_memory(op: str, count: int, error: MemoryError) -> MemoryError:
     """What to raise for NumPy's MemoryError: one that names the operation and the number of elements."""
     if isinstance(error, BurnError):
@@ -83,7 +90,10 @@ def device(op: str, value):
     """The device; None stands for the default one."""
     from burn.device import Device  # not needed where nothing is placed
 
-    return Device.default() if value is None else instance(op, "device", value, Device, "use Device.flex()")
+    if value is None:
+        return Device.default()
+    name = value.partition(":")[0] if isinstance(value, str) else ""
+    return instance(op, "device", value, Device, f"use Device.{name if name in ('cuda', 'ndarray') else 'flex'}()")
 
 
 def file_path(op: str, value) -> str:

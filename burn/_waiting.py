@@ -1,20 +1,33 @@
-"""Names of Burn that wait for later work: what each one waits for, and what serves until then.
+"""Names that are asked for and not there: those of Burn that wait for later work, and those that it has no longer.
 
-A change that brings a name takes it out of this list; `tests/tensor/test_coverage.py` fails where one is in both places.
+A change that brings a name takes it out of these lists; `tests/tensor/test_coverage.py` fails where one is in both places.
 """
 
+import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NoReturn
 
 from burn.errors import NotYetError
 
-__all__ = ["WAITING", "LackingNames", "check_waiting", "lacks", "shown"]
+__all__ = ["GONE", "WAITING", "LackingNames", "check_waiting", "lacks", "no_name", "shown"]
 
 _QUANTIZED_TENSORS = "quantized tensors"
 _QUANTIZED, _DISTRIBUTED, _ASYNC = "quantized operations", "distributed operations", "asynchronous reads"
 _VISION = "the vision library"
 _CAPTURE, _EXTENSION = "capture of graphs", "the extension names"
 _SHARE = "numpy(), from_numpy() and DLPack share the memory of a tensor"
+_BACKEND, _REMOTE, _TRAINING = "a backend of its own", "remote devices", "the training library"
+_DEVICES = "Device.flex() computes on the processor, Device.cuda() on a GPU of NVIDIA"
+_LOOP = "a loop over the batches, with optimizer.step(lr, model, grads)"
+_SKILL = "compute it from the outputs in the loop"
+_RECORDS = "model.save_file(path) and model.load_file(path) need none; docs/migrating.md has the way for old files"
+_TRANSFORMED = "map the items with MapperDataset"
+
+_OF_TRAINING = """
+    EvaluationResult Evaluator Interrupter Learner LearningResult MultiDeviceStepError RLResult SupervisedTraining
+    TrainingError"""
+_METRICS = "AccuracyMetric AurocMetric ClassReduction LossMetric Metric Numeric"
 
 # The owner and the name: what it waits for, and what to do instead.
 WAITING = {
@@ -49,13 +62,91 @@ WAITING = {
     "Tensor.try_into_primitive": (_EXTENSION, _SHARE),
     "Tensor.from_primitive": (_EXTENSION, _SHARE),
     "burn.tensor.PrimitiveConversionError": (_EXTENSION, _SHARE),
+    "burn.backend.extension": (_EXTENSION, _SHARE),
+    "burn.tensor.quantization": (_QUANTIZED_TENSORS, 'cast("f16") halves the memory'),
+    "burn.tensor.distributed": (_DISTRIBUTED, "grad_replace() puts a gradient in that was averaged elsewhere"),
+    **{f"Device.{name}": (_BACKEND, _DEVICES) for name in ("cpu", "metal", "rocm", "vulkan", "webgpu", "wgpu")},
+    "Device.wgpu_options": (_BACKEND, _DEVICES),
+    "Device.remote_options": (_REMOTE, _DEVICES),
+    "Device.capture": (_CAPTURE, "call the function each time"),
+    "burn.remote": (_REMOTE, _DEVICES),
+    "burn.rl": ("the library of reinforcement learning", _LOOP),
+    "burn.vision": (_VISION, "NumPy and Pillow prepare images; Tensor.from_numpy() takes them"),
+    **{f"burn.train.{name}": (_TRAINING, _LOOP) for name in _OF_TRAINING.split()},
+    **{f"burn.train.metric.{name}": (_TRAINING, _SKILL) for name in _METRICS.split()},
+    "burn.lr_scheduler.CosineAnnealingLrSchedulerConfig": (
+        "the other schedulers",
+        "a class of your own with step(), derived from LrScheduler",
+    ),
+    "burn.data.dataset.SqliteDataset": ("data sets in files", "sqlite3 of Python, in the get() of a Dataset"),
+    "burn.data.dataset.ImageDatasetItem": (_VISION, _TRANSFORMED),
+    "burn.data.dataset.PixelData": (_VISION, _TRANSFORMED),
+}
+
+# Names of Burn 0.21 that 0.22 has no longer, or advises against: what to write instead.
+GONE = {
+    "burn.record": f"there are no recorders: {_RECORDS}",
+    "burn.collective": "collective operations will be burn.tensor.distributed",
+    "burn.module.AutodiffModule": "it is part of Module: model.train(), model.valid()",
+    "burn.module.ModuleDisplay": "each Module has custom_settings() and custom_content() to override",
+    "burn.module.Ignored": "mark the field: name = field(skip=True)",
+    "burn.module.Reinitializer": "Initializer in burn.nn makes new parameters, a ModuleMapper changes those that are there",
+    "Module.from_inner": "call model.train()",
+    "ParamId.serialize": "call str(id)",
+    "ParamId.deserialize": "call ParamId.parse(text)",
+    "burn.optim.SimpleOptimizer": "derive from Optimizer; ModuleOptimizer runs it over a module",
+    "burn.optim.OptimizerAdaptor": "ModuleOptimizer(optimizer) runs one over a module",
+    "burn.store.Recorder": f"there are no recorders: {_RECORDS}",
+    "burn.store.TensorSnapshot": "it is PackTensor in burn.store.pack",
+    "ModuleStore.get_snapshot": "call get_tensor(name)",
+    "ModuleStore.get_all_snapshots": "call get_all_tensors()",
+    "burn.tensor.ops.PaddedConvOptions": "ConvOptions takes pairs: ConvOptions.new_with_padding(...)",
+    "burn.tensor.backend": "no type has a backend: a Device has, and its constructor chooses",
+    **{
+        f"burn.backend.{name}": f"no type has a backend: a Device has, and its constructor chooses. {_DEVICES}"
+        for name in ("Candle", "Cuda", "Flex", "LibTorch", "NdArray", "Wgpu")
+    },
+    "burn.backend.Autodiff": "it is a state of a device: device.autodiff()",
+    **{
+        f"Device.{name}": f"Burn gives that backend up. {_DEVICES}"
+        for name in ("candle", "libtorch", "libtorch_cuda", "libtorch_mps", "libtorch_vulkan")
+    },
 }
 
 
 def check_waiting(owner: str, name: str) -> None:
-    """Raises NotYetError where a name of a class or a module is one that waits."""
-    if f"{owner}.{name}" in WAITING:
+    """Raises where a name of a class or a module is one that waits (NotYetError), or is gone (AttributeError)."""
+    path = f"{owner}.{name}"
+    if path in WAITING:
         raise _waiting(owner, name)
+    if path in GONE:
+        raise _gone(owner, name)
+
+
+def no_name(module: str, name: str, hint: str = "") -> NoReturn:
+    """What the `__getattr__` of a module ends with: raises an error that says what is known of a name that it lacks.
+
+    `from module import name` drops the words of an AttributeError, so it gets them as an ImportError.
+    """
+    error: AttributeError
+    if f"{module}.{name}" in WAITING:
+        error = _waiting(module, name)
+    elif f"{module}.{name}" in GONE:
+        error = _gone(module, name)
+    else:
+        error = AttributeError(f"module {module!r} has no attribute {name!r}{hint and '; '}{hint}", name=name)
+        if not hint:
+            raise error
+    if _imports(sys._getframe(2)):
+        raise ImportError(str(error), name=module) from error
+    raise error
+
+
+def _imports(frame) -> bool:
+    """Whether a frame is at `from module import name`."""
+    from opcode import opmap
+
+    return frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
 def _waiting(owner: str, name: str) -> NotYetError:
@@ -63,6 +154,10 @@ def _waiting(owner: str, name: str) -> NotYetError:
     error = NotYetError(f"[{owner}.{name}] is a name of Burn that waits for {what}; until then: {instead}")
     error.name = name
     return error
+
+
+def _gone(owner: str, name: str) -> AttributeError:
+    return AttributeError(f"[{owner}.{name}] is not there: {GONE[f'{owner}.{name}']}", name=name)
 
 
 class _Lack:
@@ -85,12 +180,17 @@ def lacks(cls: type, name: str, refuse: Callable[[type, str], Exception]) -> Non
     setattr(cls, name, _Lack(name, refuse))
 
 
+def _refused(refuse: Callable[[str, str], Exception], owner: str, _: type, name: str) -> Exception:
+    return refuse(owner, name)
+
+
 def lack_waiting(cls: type) -> None:
-    """Lets a class say of its names in the list what they wait for."""
-    for path in WAITING:
-        owner, _, word = path.rpartition(".")
-        if owner == cls.__name__:
-            lacks(cls, word, lambda _, word: _waiting(cls.__name__, word))
+    """Lets a class say of its names in the lists what they wait for, or what to write instead."""
+    for table, refuse in ((WAITING, _waiting), (GONE, _gone)):
+        for path in table:
+            owner, _, word = path.rpartition(".")
+            if owner == cls.__name__:
+                lacks(cls, word, partial(_refused, refuse, owner))
 
 
 class LackingNames(type):

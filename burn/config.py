@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from burn._annotations import allows_none, own_annotations
-from burn._arguments import described, file_path, fits, shown
+from burn._arguments import Unit, described, file_path, fits, shown
 from burn.errors import ArgumentTypeError, ConfigError
 
 F32 = typing.Annotated[float, np.float32]
@@ -145,9 +145,9 @@ class ConfigFileNotFound(ConfigError, FileNotFoundError):
 class ConfigEnum:
     """Base of enums whose variants hold data: each class in the body is a variant, a subclass of the enum.
 
-    A variant without fields is an instance; JSON has its bare name. A variant with annotated fields is a frozen
-    dataclass; JSON has ``{"Name": {"field": ..}}``, or a list (a bare value, if there is just one) where the class is
-    marked with `tuple_variant`.
+    A variant without fields is an instance, and called it is itself; JSON has its bare name. A variant with annotated
+    fields is a frozen dataclass; JSON has ``{"Name": {"field": ..}}``, or a list (a bare value, if there is just one)
+    where the class is marked with `tuple_variant`.
 
     >>> class Schedule(ConfigEnum):
     ...     class Off:
@@ -157,6 +157,8 @@ class ConfigEnum:
     ...         gamma: float = 0.1
     >>> Schedule.Off, Schedule.Step(3), isinstance(Schedule.Step(3), Schedule)
     (Schedule.Off, Schedule.Step(size=3, gamma=0.1), True)
+    >>> Schedule.Off() is Schedule.Off
+    True
     """
 
     _positional: typing.ClassVar[bool] = False
@@ -367,7 +369,7 @@ def _make_variant(base: type, name: str, body: type):
     namespace["__qualname__"] = f"{base.__qualname__}.{name}"
     namespace["__annotations__"] = own_annotations(body)
     if not namespace["__annotations__"]:
-        unit = type(name, (base,), namespace | {"__repr__": lambda self: f"{base.__name__}.{name}"})
+        unit = type(name, (Unit, base), namespace | {"__repr__": lambda self: f"{base.__name__}.{name}"})
         unit.__reduce__ = lambda self: (getattr, (base, name))
         return unit()
     made = type(name, (base,), namespace)

@@ -301,6 +301,20 @@ def test_variants_without_values_stay_the_same_object(variant):
     assert all(pickle.loads(pickle.dumps(variant, p)) is variant for p in range(pickle.HIGHEST_PROTOCOL + 1))
 
 
+def test_variants_without_values_may_be_called():
+    for variant in (
+        burn.tensor.PadMode.Reflect,
+        burn.tensor.PadMode.Edge,
+        burn.Distribution.Default,
+        burn.linalg.Norm.L2,
+        burn.nn.Initializer.Ones,
+        burn.nn.PaddingConfig2d.Same,
+    ):
+        assert variant() is variant
+        with pytest.raises(TypeError):
+            variant(1)
+
+
 def test_variants_with_values_stay_equal():
     for variant in (
         burn.tensor.PadMode.Constant(2.0),

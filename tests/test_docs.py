@@ -57,6 +57,15 @@ def test_examples_of_page(page, tmp_path, monkeypatch):
     assert doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS).failed == 0
 
 
+def test_all_python_of_migrating_runs():
+    """Nothing stands in a block of Python there that is not an example with its result; what was 0.21's is Rust."""
+    text = (ROOT / "docs/migrating.md").read_text()
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
+    assert {language for language, _ in blocks} == {"python", "rust"} and len(blocks) > 30
+    for language, block in blocks:
+        assert language == "rust" or (block.startswith(">>> ") and block.endswith("\n\n")), block
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_of_page(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):

@@ -74,7 +74,7 @@ def set_generator(int slot, Generator generator):
     generators[slot] = generator
 
 
-def set_devices(type device, tuple three):
+def set_devices(object device, tuple three):
     """The class of devices, and the kinds in their order."""
     global device_type, kinds
     device_type = device

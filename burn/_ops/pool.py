@@ -6,7 +6,7 @@ Padding never is the largest and adds nothing to an average. Places of largest c
 import functools
 import math
 
-from burn._arguments import instance, integer
+from burn._arguments import instance, integer, shown
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.reduce import _index_dtypes
@@ -76,7 +76,8 @@ def window(op, x, options, kind, axes):
     """(shape of the result, the kernels' numbers)."""
     dims = planes(op, x, axes)
     if type(options) is not kind:
-        instance(op, "options", options, kind, f"use {kind.__name__}({[2] * axes})")
+        given = isinstance(options, list | tuple) and len(options) == axes
+        instance(op, "options", options, kind, f"use {kind.__name__}({shown(options) if given else [2] * axes})")
     return _window(op, dims, options, axes)
 
 

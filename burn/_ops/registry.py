@@ -34,12 +34,15 @@ def kinds_text(mask):
     return " or ".join(kind.name for kind in Kind if mask & kind.value)
 
 
+def _tensor_of(value):
+    """How a tensor is made of what is none."""
+    return "use its val()" if type(value).__name__ == "Param" else "make one with Tensor.from_data()"
+
+
 def check_tensor(op, value, name="self"):
     """value, which must be a tensor."""
     if not isinstance(value, core.TensorBase):
-        raise ArgumentTypeError(
-            f"[{op}] '{name}' must be a tensor, got {type(value).__name__}; make one with Tensor.from_data()"
-        )
+        raise ArgumentTypeError(f"[{op}] '{name}' must be a tensor, got {type(value).__name__}; {_tensor_of(value)}")
     return value
 
 
@@ -107,8 +110,7 @@ def number(op, x, value, name="other"):
             real = None
         if real is None:
             raise ArgumentTypeError(
-                f"[{op}] '{name}' must be a tensor or a number, got {type(value).__name__}; make a tensor of it with "
-                "Tensor.from_data()"
+                f"[{op}] '{name}' must be a tensor or a number, got {type(value).__name__}; {_tensor_of(value)}"
             ) from None
         whole = None
     if x._kind == FLOAT:

@@ -5,6 +5,7 @@ import re
 import secrets
 
 from burn._core import core
+from burn._waiting import LackingNames
 from burn.backend.cuda import FIRST_SLOT as FIRST_GPU
 from burn.device.listing import Devices, DeviceType
 from burn.device.settings import DeviceConfig, DeviceSettings, SettingsBox
@@ -61,7 +62,7 @@ def settings_in_use(slot):
     return box.value
 
 
-class Device(core.DeviceBase):
+class Device(core.DeviceBase, metaclass=LackingNames):
     """Where tensors live and who computes on them. Mirrors `burn::tensor::Device`.
 
     A small value: hardware identity plus an optional autodiff association, which equality ignores.

@@ -5,7 +5,7 @@ import dataclasses
 import math
 from typing import ClassVar
 
-from burn._arguments import shown
+from burn._arguments import Unit, shown
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
@@ -63,7 +63,7 @@ class Norm:
         return {0.0: cls.L0, 1.0: cls.L1, 2.0: cls.L2}.get(p) or cls.Lp(p)
 
 
-class _Plain(Norm):
+class _Plain(Unit, Norm):
     def __init__(self, name):
         self._name = name
 

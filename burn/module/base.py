@@ -22,8 +22,10 @@ from .declared import check_fields, constructor, declared, hints
 from .display import Content, DisplaySettings, nested, render
 from .field import NO_MARK, FieldInfo, field, holds_parts, refusal
 from .flag import Flag
+from .foreign import lack_foreign
 from .group import ParamGroup
 from .param import Param
+from .records import ModuleRecords
 from .snapshot import ModuleSnapshot
 from .visitor import ModuleMapper, ModuleVisitor, PathTracking
 from .walk import check_places, collect_devices, path_of, transform
@@ -108,7 +110,7 @@ class _ModuleMeta(abc.ABCMeta):
         return module
 
 
-class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
+class Module(ModuleRecords, ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
     """Base of all modules: a container of parameters, other modules and constants.
 
     Fields are assigned in `__init__`, in the order that records and the printed form have, and stay as they are
@@ -333,78 +335,6 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
         changed = core.map_fields(self.__dict__, self._layout, self._container_type, mapper)
         return self._with(changed) if changed else self
 
-    def into_record(self):
-        """The parameters and running statistics of the module as a record."""
-        return self.into_record_group(ParamGroup.all())
-
-    def into_record_group(self, group: ParamGroup):
-        """The parameters of a group as a record.
-
-        Args:
-            group: which parameters.
-
-        >>> from burn.nn import LinearConfig
-        >>> LinearConfig(2, 1).init().into_record_group(ParamGroup.from_path("bias")).paths()
-        ['bias']
-        """
-        from burn.store import ModuleRecord
-
-        return ModuleRecord.from_module(self, group)
-
-    def load_record(self, record) -> typing.Self:
-        """The module with the values of a record.
-
-        Args:
-            record: a `ModuleRecord`.
-
-        Raises:
-            RecordValidationError: record and module do not fit each other.
-        """
-        from burn.store import ModuleRecord
-
-        remedy = "read one with ModuleRecord.load(path), or take module.load_file(path)"
-        return instance("load_record", "record", record, ModuleRecord, remedy).apply(self)
-
-    try_load_record = load_record
-
-    def save_file(self, path, sync: bool = False) -> None:
-        """Writes the parameters to a burnpack file, which is always the old one or the new one, never a part.
-
-        Args:
-            path: destination; ``.bpk`` is appended where it has no extension.
-            sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
-
-        Raises:
-            RecordIoError: the file cannot be written.
-
-        >>> from burn.nn import LinearConfig
-        >>> LinearConfig(2, 1).init().save_file("model")
-        >>> LinearConfig(2, 1).init().load_file("model.bpk").num_params()
-        3
-        """
-        self.into_record().save(path, sync)
-
-    def load_file(self, path) -> typing.Self:
-        """The module with the values of a burnpack file, on the devices where its parameters are.
-
-        Args:
-            path: the file.
-
-        Raises:
-            RecordIoError: the file is missing, damaged, or of an older format.
-            RecordValidationError: file and module do not fit each other.
-
-        >>> from burn.nn import LinearConfig
-        >>> LinearConfig(2, 1).init().save_file("model")
-        >>> LinearConfig(2, 1).init().load_file("model").num_params()
-        3
-        """
-        from burn.store import ModuleRecord
-
-        return ModuleRecord.load(path).apply(self)
-
-    try_load_file = load_file
-
     def custom_settings(self) -> DisplaySettings | None:
         """Settings of the printed form that the module wants; the enclosing module's settings win.
 
@@ -557,6 +487,7 @@ class Module(ModuleReparameterization, ModuleSnapshot, metaclass=_ModuleMeta):
 
 _set_layout = Module._layout.__set__
 lack_waiting(Module)
+lack_foreign(Module)
 
 
 class _Count(ModuleVisitor):

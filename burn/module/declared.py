@@ -111,8 +111,9 @@ def check_fields(cls: type, values: dict, marks: dict[str, FieldInfo]) -> None:
         value = values.get(name)
         if type(value) is hint or name not in values or marks.get(name, NO_MARK).skip or fits(value, hint):
             continue
+        path, value, hint = misfit(f"{cls.__name__}.{name}", value, hint)
         raise ModuleError(
-            f"[{cls.__name__}] '{cls.__name__}.{name}' must be {described(hint)}, got {shown(value)}{remedy(value, hint)}"
+            f"[{cls.__name__}] {path!r} must be {described(hint)}, got {shown(value)}{remedy(value, hint)}"
         )
     for name, value in values.items():
         if marks.get(name, NO_MARK).skip:
@@ -126,6 +127,21 @@ def check_fields(cls: type, values: dict, marks: dict[str, FieldInfo]) -> None:
                 f"[{cls.__name__}] '{cls.__name__}.{name}' must not require a gradient, it is a plain tensor and would "
                 "never be trained: wrap it with Param.from_tensor(tensor), or detach() it"
             )
+
+
+def misfit(path: str, value, hint) -> tuple:
+    """What does not fit an annotation: the value itself, or the first part of a list, tuple or dict; its path first."""
+    kind, arguments = typing.get_origin(hint), typing.get_args(hint)
+    parts = enumerate(value) if kind in (list, tuple) and isinstance(value, list | tuple) else ()
+    if kind is dict and isinstance(value, dict):
+        parts = value.items()
+    elif kind is tuple and arguments[-1] is not ...:
+        parts = ()  # the parts have types of their own, and a number
+    for key, part in parts:
+        wanted = arguments[1] if kind is dict else arguments[0]
+        if not fits(part, wanted):
+            return misfit(f"{path}.{key}", part, wanted)
+    return path, value, hint
 
 
 def remedy(value, hint) -> str:

@@ -3,7 +3,7 @@
 import math
 import weakref
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer, shown, truth
@@ -13,6 +13,7 @@ from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
 from burn.tensor import Float, Kind, Tensor
 
 from .flag import Flag
+from .operators import refuse_operators
 from .param_id import ParamId
 
 _KINDS = {Kind.Float.value: "float", Kind.Int.value: "int", Kind.Bool.value: "bool"}
@@ -110,6 +111,10 @@ class Param:
         self._adapter = adapter
         if lazy is not None:
             lazy.handles.add(self)
+
+    def __class_getitem__(cls, item):
+        """`Param[Tensor]`, `Param[Tensor[2]]` and `Param[Flag]` are annotations."""
+        return Flag if item is Flag else Annotated[cls, item]
 
     @staticmethod
     def initialized(id: ParamId, value: "Tensor | Flag | bool") -> "Param | Flag":
@@ -554,6 +559,9 @@ class Param:
 
     def __deepcopy__(self, memo):
         return self._copy()
+
+
+refuse_operators(Param)
 
 
 def _restore(id, value, active, load, save, adapter=None):

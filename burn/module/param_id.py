@@ -3,6 +3,7 @@
 import os
 
 from burn._arguments import instance, integer
+from burn._waiting import LackingNames
 from burn.errors import ModuleError
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuv"
@@ -10,7 +11,7 @@ _DIGITS = {letter: value for value, letter in enumerate(_ALPHABET)}
 _U64 = 1 << 64
 
 
-class ParamId:
+class ParamId(metaclass=LackingNames):
     """A 64-bit identifier of a parameter: kept by every copy of the parameter and written into records.
 
     Optimizer state is keyed by it. The text form is base32 in lower case (13 letters), as Burn prints it.

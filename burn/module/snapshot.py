@@ -1,5 +1,7 @@
 """Stores, as methods of modules."""
 
+import os
+
 
 class ModuleSnapshot:
     """What every module can do with stores. Mirrors `burn::store::ModuleSnapshot`.
@@ -94,4 +96,6 @@ def _store(op: str, value):
     from burn._arguments import instance
     from burn.store import ModuleStore
 
-    return instance(op, "store", value, ModuleStore, "use BurnpackStore.from_file(path)")
+    suffix = os.path.splitext(value)[1] if isinstance(value, str | os.PathLike) else ""
+    kind = {".safetensors": "Safetensors", ".pt": "Pytorch", ".pth": "Pytorch"}.get(str(suffix), "Burnpack")
+    return instance(op, "store", value, ModuleStore, f"use {kind}Store.from_file(path)")

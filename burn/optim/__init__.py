@@ -1,5 +1,6 @@
 """Optimizers, the containers of gradients, and the records of optimizer states (Burn: `burn::optim`)."""
 
+from burn._waiting import no_name as _no_name
 from burn.optim import decay, momentum
 from burn.optim.adam import Adam, AdamConfig, AdamState
 from burn.optim.adamw import AdamW, AdamWConfig
@@ -27,3 +28,8 @@ __all__ = [
     "decay",
     "momentum",
 ]
+
+
+def __getattr__(name):
+    """Names that wait, or that Burn has no longer, say what to use."""
+    _no_name(__name__, name)

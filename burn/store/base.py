@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from burn._arguments import file_path, instance, truth
+from burn._waiting import LackingNames
 from burn.errors import MissingTensorsError, StoreError, StoreValidationError
 
 from .adapter import IdentityAdapter, ModuleAdapter, adapter
@@ -18,7 +19,7 @@ BURN_VERSION = "0.22.1"
 """The version of Burn whose files ours are like."""
 
 
-class ModuleStore:
+class ModuleStore(metaclass=LackingNames):
     """Base of the stores: where parameters are read from, and which of them go where.
 
     Every builder method changes the store and returns it. What is in the file is read once and kept: its names, shapes

@@ -195,7 +195,7 @@ class ModuleRecord:
         if not self._unused and mapper.entries:
             raise RecordValidationError(
                 f"[load_record] Unused tensors: {_names(sorted(mapper.entries))} in the record{self._file}; "
-                "load with allow_unused(True) to pass over them"
+                f"{_adapters(module, mapper.entries)}load with allow_unused(True) to pass over them"
             )
         return loaded
 
@@ -315,6 +315,13 @@ def _module(op: str, module):
     from burn.module.base import Module
 
     return instance(op, "module", module, Module)
+
+
+def _adapters(module, unused) -> str:
+    """What to do where unused tensors belong to a parameter of the module, as those of adapters do; else nothing."""
+    known = ModuleRecord.from_module(module).paths()
+    owner = next((path for path in known if any(name.startswith(f"{path}.") for name in unused)), None)
+    return "" if owner is None else f"attach to {owner!r} what it had (apply_lora, apply_reparameterization), or "
 
 
 def _names(paths) -> str:

@@ -54,6 +54,8 @@ def _assert_shape(name, tensor, shape):
         wanted = None
     if wanted is None or not all(w is None or w is ... or hasattr(w, "__index__") for w in wanted):
         raise ArgumentTypeError(f"[{name}] 'shape' must be a sequence of ints, None and at most one ..., got {shape!r}")
+    if any(w is not None and w is not ... and w.__index__() < 0 for w in wanted):
+        raise ArgumentError(f"[{name}] 'shape' must hold no negative size, got {shape!r}; None stands for any size")
     gaps = [i for i, w in enumerate(wanted) if w is ...]
     if len(gaps) > 1:
         raise ArgumentError(f"[{name}] 'shape' must hold '...' at most once, got {shape!r}")

@@ -3,6 +3,8 @@
 import dataclasses
 from typing import ClassVar
 
+from burn._arguments import Unit
+
 __all__ = ["Distribution"]
 
 
@@ -24,7 +26,7 @@ class Distribution:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Default(Distribution):
+class _Default(Unit, Distribution):
     def __reduce__(self):
         return "Distribution.Default"  # the one object of that name
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from burn._arguments import instance, integer, shown, truth
+from burn._waiting import no_name as _no_name
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
 
 __all__ = [
@@ -407,3 +408,8 @@ class AttentionModuleOptions:
         if self.softcap is not None and not self.softcap > 0:
             raise ArgumentError(f"[{op}] 'softcap' must be positive, got {self.softcap}")
         truth(op, "is_causal", self.is_causal)
+
+
+def __getattr__(name):
+    """Names that Burn has no longer say what to use."""
+    _no_name(__name__, name)

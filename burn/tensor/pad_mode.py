@@ -3,6 +3,8 @@
 import dataclasses
 from typing import ClassVar
 
+from burn._arguments import Unit
+
 __all__ = ["PadMode"]
 
 
@@ -29,13 +31,13 @@ class _Constant(PadMode):
 
 
 @dataclasses.dataclass(frozen=True)
-class _Reflect(PadMode):
+class _Reflect(Unit, PadMode):
     def __reduce__(self):
         return "PadMode.Reflect"  # the one object of that name
 
 
 @dataclasses.dataclass(frozen=True)
-class _Edge(PadMode):
+class _Edge(Unit, PadMode):
     def __reduce__(self):
         return "PadMode.Edge"
 

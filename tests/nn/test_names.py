@@ -239,3 +239,23 @@ def test_a_name_at_the_wrong_place_is_pointed_at():
         _ = nn.KLDivLoss
     with pytest.raises(AttributeError, match=r"module 'burn\.nn\.loss' has no attribute 'L1Loss'"):
         _ = nn.loss.L1Loss
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("LSTM", "burn.nn.Lstm"),
+        ("ReLU", "burn.nn.Relu"),
+        ("BatchNorm2d", "burn.nn.BatchNorm"),
+        ("GELU", "burn.nn.Gelu"),
+        ("MSELoss", "burn.nn.loss.MseLoss"),
+        ("Module", "burn.module.Module"),
+        ("Parameter", "burn.module.Param"),
+        ("Sequential", "list of modules"),
+    ],
+)
+def test_names_of_pytorch_are_pointed_at(name, place):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; .*{place}"):
+        getattr(nn, name)
+    with pytest.raises(ImportError, match=place):
+        exec(f"from burn.nn import {name}")

@@ -1,8 +1,12 @@
 """Pooling against NumPy, on every device."""
 
+import re
+
 import numpy as np
 import pytest
 
+from burn.errors import ArgumentTypeError
+from burn.tensor.module import max_pool2d
 from tests.cases import F16, F32
 from tests.cases import pool as cases
 from tests.cases.tensors import array, gradients, tensor
@@ -128,3 +132,12 @@ def test_large_planes_are_cut(flex):
         step = 1e-3 * np.random.default_rng(5).standard_normal(x.shape)
         slope = ((cases.average(x + step, kernel, **fields) - cases.average(x, kernel, **fields)) * g).sum()
         np.testing.assert_allclose((have * step).sum(), slope, rtol=1e-8)
+
+
+def test_a_size_in_the_place_of_options_is_in_the_remedy(device):
+    x = tensor(np.zeros((1, 1, 4, 4)), device)
+    for given, remedy in (([3, 3], "[3, 3]"), (3, "[2, 2]"), ([3], "[2, 2]")):
+        with pytest.raises(
+            ArgumentTypeError, match=rf"must be a MaxPoolOptions.*use MaxPoolOptions\({re.escape(remedy)}\)"
+        ):
+            max_pool2d(x, given)

@@ -3,16 +3,26 @@
 import enum
 import importlib
 import inspect
+import re
 
 import pytest
 
 import burn
 from burn import errors
-from burn._waiting import WAITING
+from burn._waiting import GONE, WAITING
 from burn.errors import NotYetError
 
 # The names of Burn 0.22 by the object that has them; words that Python keeps have their underscore.
 NAMES = {
+    "burn": "rl vision remote",
+    "burn.backend": "extension",
+    "burn.tensor.Device": "cpu metal rocm vulkan webgpu wgpu wgpu_options remote_options capture flex ndarray cuda default",
+    "burn.train": """
+        EvaluationResult Evaluator Interrupter Learner LearningResult MultiDeviceStepError RLResult SupervisedTraining
+        TrainingError""",
+    "burn.train.metric": "AccuracyMetric AurocMetric ClassReduction LossMetric Metric Numeric",
+    "burn.lr_scheduler": "CosineAnnealingLrSchedulerConfig LrScheduler LrSchedulerRecord",
+    "burn.data.dataset": "Dataset DatasetError SqliteDataset ImageDatasetItem PixelData",
     "burn.module": """
         Module ModuleVisitor ModuleMapper DisplaySettings Content Param ParamId ParamGroup Flag RunningState
         Reparameterization Reparameterizer Lora LoraAdapter QLora Quantizer list_param_ids""",
@@ -90,7 +100,7 @@ NAMES = {
         Float Int Bool IndexingUpdateOp PadMode Distribution Tolerance PrintOptions set_print_options Transaction einsum
         meshgrid meshgrid_stack affine_grid_2d cartesian_grid cross_entropy_with_logits GridOptions GridIndexing
         GridSparsity IndexPos check_closeness assert_shape debug_assert_shape capture Graph PrimitiveConversionError
-        DEFAULT_RTOL DEFAULT_ATOL activation linalg signal module grid loss""",
+        DEFAULT_RTOL DEFAULT_ATOL activation linalg signal module grid loss quantization distributed""",
     "burn.errors": """
         TensorReadError InvalidShapeError ExecutionError DevicePoisonedError DataError StorageAccessError
         InvalidRepresentationError DTypeMismatchError UnsupportedConversionError ElementCountMismatchError
@@ -207,16 +217,40 @@ def test_list_of_waiting_names_holds_names_of_burn():
 
 @pytest.mark.parametrize("path", WAITING)
 def test_waiting_name_says_what_for(path):
-    owner, name = path.rsplit(".", 1)
-    value = resolve(
-        owner if owner.startswith("burn.") else f"burn.{'module' if owner == 'Module' else 'tensor'}.{owner}"
-    )
+    value, name = owner_of(path)
     what, instead = WAITING[path]
     assert not hasattr(value, name) and name not in dir(value)
     with pytest.raises(NotYetError, match=name) as caught:
         getattr(value, name)
     assert what in str(caught.value) and instead in str(caught.value)
     assert all(isinstance(caught.value, each) for each in (errors.BurnError, NotImplementedError, AttributeError))
+
+
+def owner_of(path):
+    """The object that a path of one of the lists begins with, and the name in it."""
+    owner, name = path.rsplit(".", 1)
+    places = {"Module": "module", "ParamId": "module", "ModuleStore": "store"}
+    return resolve(owner if owner.startswith("burn") else f"burn.{places.get(owner, 'tensor')}.{owner}"), name
+
+
+@pytest.mark.parametrize("path", GONE)
+def test_name_that_is_gone_says_what_to_write(path):
+    value, name = owner_of(path)
+    assert not hasattr(value, name) and name not in dir(value) and path not in WAITING
+    with pytest.raises(AttributeError, match=re.escape(f"[{path}] is not there: {GONE[path]}")):
+        getattr(value, name)
+
+
+@pytest.mark.parametrize("path", [path for path in (*GONE, *WAITING) if path.startswith("burn.")])
+def test_import_of_a_name_keeps_the_words(path):
+    module, name = path.rsplit(".", 1)
+    with pytest.raises(ImportError, match=re.escape(f"[{path}] is")):
+        exec(f"from {module} import {name}")
+
+
+def test_import_of_a_name_that_nobody_knows():
+    with pytest.raises(ImportError, match="cannot import name 'frobnicate'"):
+        exec("from burn.module import frobnicate")
 
 
 def test_waiting_name_of_a_tensor():
