@@ -11,6 +11,7 @@ files that a Rust Burn program reads and writes too.
 """
 
 from burn import errors as errors
+from burn._hints import lacking as _lacking
 from burn._version import __version__ as __version__
 
 try:
@@ -61,7 +62,7 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"burn.{name}")
-    raise AttributeError(f"module 'burn' has no attribute {name!r}")
+    raise _lacking("burn", name)
 
 
 def __dir__():

@@ -1,5 +1,6 @@
 """Learning rates that follow a schedule (Burn: `burn::lr_scheduler`)."""
 
+from burn._hints import teaching as _teaching
 from burn.lr_scheduler import constant, module_lr_scheduler
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 from burn.lr_scheduler.constant import ConstantLr
@@ -14,3 +15,5 @@ __all__ = [
     "constant",
     "module_lr_scheduler",
 ]
+
+__getattr__ = _teaching("burn.lr_scheduler")

@@ -5,7 +5,7 @@ attached to one (`lora`, `weight_norm`); `walk` goes over the parts, `visitor` i
 `display` prints them. Mirrors `burn::module`.
 """
 
-from burn._waiting import check_waiting as _check_waiting
+from burn._hints import lacking as _lacking
 
 from .base import FrozenModuleError, Module
 from .display import ONE_LINE, Content, DisplaySettings
@@ -49,5 +49,4 @@ __all__ = [
 
 
 def __getattr__(name):
-    _check_waiting("burn.module", name)
-    raise AttributeError(f"module 'burn.module' has no attribute {name!r}")
+    raise _lacking("burn.module", name)

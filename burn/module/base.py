@@ -15,6 +15,7 @@ from burn._waiting import lack_waiting
 from burn._waiting import shown as without_lacks
 from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
 from burn.tensor import Tensor
+from burn.tensor._calls import teach_layer
 
 from .adapted import ModuleReparameterization
 from .declared import check_fields, constructor, declared, hints
@@ -26,6 +27,8 @@ from .param import Param
 from .snapshot import ModuleSnapshot
 from .visitor import ModuleMapper, ModuleVisitor, PathTracking
 from .walk import check_places, collect_devices, path_of, transform
+
+_TAUGHT = type(Tensor.exp)  # of functions with words for wrong calls
 
 
 class FrozenModuleError(ModuleError, AttributeError):
@@ -40,12 +43,12 @@ def _call_forward(self, *args, **kwargs):
     return forward(*args, **kwargs)
 
 
-@typing.dataclass_transform(field_specifiers=(field,))
 def _bare(cls: type, error: Exception) -> str:
     """The text of an error without the class that it begins with."""
     return str(error).removeprefix(f"[{cls.__name__}] ").removeprefix(f"{cls.__name__}.__init__() ")
 
 
+@typing.dataclass_transform(field_specifiers=(field,))
 class _ModuleMeta(abc.ABCMeta):
     """Collects the marks of a class body, makes its `__init__` and its call, and closes a module after its `__init__`."""
 
@@ -53,6 +56,8 @@ class _ModuleMeta(abc.ABCMeta):
         marks = {key: value for key, value in namespace.items() if isinstance(value, FieldInfo)}
         for key in marks:
             del namespace[key]
+        if namespace["__module__"].startswith("burn."):
+            teach_layer(name, namespace)
         cls = super().__new__(meta, name, bases, namespace, **kwargs)
         for base in cls.__mro__[1:]:
             marks = {**getattr(base, "_marks", {}), **marks}
@@ -72,7 +77,7 @@ class _ModuleMeta(abc.ABCMeta):
         forward, call = owner["forward"], owner["__call__"]
         ours = call is None or call.__dict__["__call__"] in (_call_forward, call.__dict__.get("forward"))
         function = None if forward is None else forward.__dict__["forward"]
-        if ours and forward is not call and isinstance(function, FunctionType):
+        if ours and forward is not call and isinstance(function, FunctionType | _TAUGHT):
             type.__setattr__(cls, "__call__", function)
 
     @property

@@ -6,6 +6,8 @@ Layers are imported when they are first used.
 import importlib
 from typing import TYPE_CHECKING
 
+from burn._hints import lacking as _lacking
+
 if TYPE_CHECKING:
     from . import activation, attention, cache, conv, interpolate, loss, norm, pool, rnn, transformer
     from .activation import (
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
         Lstm,
         LstmConfig,
         LstmState,
+        OptionalInitialLstmState,
         Rnn,
         RnnConfig,
         RnnState,
@@ -189,6 +192,7 @@ _PLACES = {
         "Lstm",
         "LstmConfig",
         "LstmState",
+        "OptionalInitialLstmState",
         "Rnn",
         "RnnConfig",
         "RnnState",
@@ -260,6 +264,7 @@ __all__ = [
     "Lstm",
     "LstmConfig",
     "LstmState",
+    "OptionalInitialLstmState",
     "PRelu",
     "PReluConfig",
     "PaddingConfig1d",
@@ -319,9 +324,7 @@ def __getattr__(name):
     if name in _MODULES:
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
-        places = [p for p in _MODULES if name[:1].isupper() and hasattr(importlib.import_module(f"burn.nn.{p}"), name)]
-        hint = f"; it is burn.nn.{places[0]}.{name}" if places else ""
-        raise AttributeError(f"module 'burn.nn' has no attribute {name!r}{hint}")
+        raise _lacking("burn.nn", name)
     value = getattr(importlib.import_module(f"burn.nn.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value

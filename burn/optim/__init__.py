@@ -1,5 +1,6 @@
 """Optimizers, the containers of gradients, and the records of optimizer states (Burn: `burn::optim`)."""
 
+from burn._hints import teaching as _teaching
 from burn.optim import decay, momentum
 from burn.optim.adam import Adam, AdamConfig, AdamState
 from burn.optim.adamw import AdamW, AdamWConfig
@@ -27,3 +28,5 @@ __all__ = [
     "decay",
     "momentum",
 ]
+
+__getattr__ = _teaching("burn.optim")

@@ -5,6 +5,8 @@ Mirrors `burn::store`; `burn.store.pack` is Burn's crate `burn-pack`.
 
 import importlib
 
+from burn._hints import lacking as _lacking
+
 _PLACES = {
     "adapter": (
         "BurnToPyTorchAdapter",
@@ -63,7 +65,7 @@ def __getattr__(name):
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'burn.store' has no attribute {name!r}")
+    raise _lacking("burn.store", name)
 
 
 def __dir__():

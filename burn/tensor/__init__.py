@@ -1,6 +1,6 @@
 """Tensors: the data type that everything else is made of. Mirrors `burn::tensor`."""
 
-from burn._waiting import check_waiting as _check_waiting
+from burn._hints import lacking as _lacking
 from burn.device import Device as Device
 from burn.device import DeviceConfig as DeviceConfig
 from burn.device import DeviceFilter as DeviceFilter
@@ -64,5 +64,4 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"burn.{name}")
-    _check_waiting("burn.tensor", name)
-    raise AttributeError(f"module 'burn.tensor' has no attribute {name!r}")
+    raise _lacking("burn.tensor", name)

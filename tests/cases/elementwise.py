@@ -205,7 +205,15 @@ def error(name, *numbers, oracle):
         return getattr(elementwise, name)(x, y, *numbers)
 
     shown = ",".join(map(str, numbers))
-    return Case(f"x - y, {name}({shown})", call, lambda x, y: oracle(x - y), (Arg(), Arg()), special=True, shapes=SHAPES, slack=3)
+    return Case(
+        f"x - y, {name}({shown})",
+        call,
+        lambda x, y: oracle(x - y),
+        (Arg(), Arg()),
+        special=True,
+        shapes=SHAPES,
+        slack=3,
+    )
 
 
 def huber(e, limit, over):

@@ -1,5 +1,6 @@
 """Data sets: random access to items, and views that map, cut, shuffle or sample them (Burn: `burn::data::dataset`)."""
 
+from burn._hints import teaching as _teaching
 from burn.data.dataset import transform
 from burn.data.dataset.base import Dataset, DatasetIterator
 from burn.data.dataset.in_memory import InMemDataset
@@ -36,3 +37,5 @@ __all__ = [
     "WindowsDataset",
     "transform",
 ]
+
+__getattr__ = _teaching("burn.data.dataset")

@@ -1,6 +1,6 @@
 """Losses. Mirrors `burn::nn::loss`."""
 
-from burn._waiting import check_waiting as _check_waiting
+from burn._hints import lacking as _lacking
 
 from .binary_cross_entropy import BinaryCrossEntropyLoss, BinaryCrossEntropyLossConfig
 from .cosine_embedding import CosineEmbeddingLoss, CosineEmbeddingLossConfig
@@ -60,5 +60,4 @@ __all__ = [
 
 def __getattr__(name):
     """Names that wait say what for."""
-    _check_waiting("burn.nn.loss", name)
-    raise AttributeError(f"module 'burn.nn.loss' has no attribute {name!r}")
+    raise _lacking("burn.nn.loss", name)

@@ -15,7 +15,7 @@ from .._checks import check_float
 from . import _sequence as sequence
 from . import gate_controller as gates
 from .gate_controller import GateController
-from .lstm_state import LstmState
+from .lstm_state import LstmState, OptionalInitialLstmState
 
 
 class LstmConfig(Config):
@@ -122,13 +122,13 @@ class Lstm(Module):
         self.d_hidden = gates.sizes(input_gate)[1]
         self.batch_first = batch_first
         self.reverse = reverse
-        self.clip = clip
+        self.clip = sequence.check_clip("Lstm", clip)
         self.input_forget = input_forget
         self.gate_activation = ActivationConfig.Sigmoid.init() if gate_activation is None else gate_activation
         self.cell_activation = ActivationConfig.Tanh.init() if cell_activation is None else cell_activation
         self.hidden_activation = ActivationConfig.Tanh.init() if hidden_activation is None else hidden_activation
 
-    def forward(self, input: Tensor, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
+    def forward(self, input: Tensor, state: OptionalInitialLstmState = None) -> tuple[Tensor, LstmState]:
         """Applies the layer.
 
         Args:
@@ -155,7 +155,7 @@ class Lstm(Module):
     def forward_iter(
         self,
         input_timestep_iter: Iterable[tuple[int, Tensor]],
-        state: LstmState | None,
+        state: OptionalInitialLstmState,
         batch_size: int,
         seq_length: int,
         device=None,
@@ -321,7 +321,7 @@ class BiLstm(Module):
         self.d_hidden = sequence.check_directions("BiLstm", forward, reverse)
         self.batch_first = batch_first
 
-    def forward(self, input: Tensor, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
+    def forward(self, input: Tensor, state: OptionalInitialLstmState = None) -> tuple[Tensor, LstmState]:
         """Applies the layer.
 
         Args:
