@@ -39,6 +39,8 @@ class Burn:
             "activation": importlib.import_module("burn.tensor.activation"),
             "normal": burn.tensor.Distribution.Normal(0.0, 1.0),
             "module": importlib.import_module("burn.tensor.module"),
+            "losses": importlib.import_module("burn.nn.loss"),
+            "mean": importlib.import_module("burn.nn.loss").Reduction.Mean,
             "rnnt": importlib.import_module("burn.nn.loss").RNNTLoss().forward,
             "full": lambda size, value: burn.Tensor.full([size], value, self.plain, kind=burn.Int),
             "ops": importlib.import_module("burn.tensor.ops"),

@@ -163,7 +163,41 @@ CONV = [
     ),
 ]
 
+WIDE = Arg((1024, 1024))
+SHARES, LOGARITHMS = replace(WIDE, low=0.05, high=0.95), replace(WIDE, low=-3, high=-0.1)
+CLASSES, SIGNS = Arg((1024,), "", below=1024), Arg((1024,), "int64", low=1, high=1)
+# A loss, its inputs, burn's statement and PyTorch's, and the ratio asked for.
+LOSSES = (
+    ("mse", (WIDE, WIDE), "losses.MseLoss().forward(a, b, mean)", "F.mse_loss(a, b)", 1.1),
+    ("l1", (WIDE, WIDE), "losses.LpLoss(1.0).forward(a, b, mean)", "F.l1_loss(a, b)", 1.3),
+    ("lp(3)", (WIDE, WIDE), "losses.LpLoss(3.0).forward(a, b, mean)", "((a - b).abs() ** 3).mean()", 2),
+    ("huber", (WIDE, WIDE), "losses.HuberLoss(0.5).forward(a, b, mean)", "F.huber_loss(a, b, delta=0.5)", 1.1),
+    ("smooth_l1", (WIDE, WIDE), "losses.SmoothL1Loss(0.5).forward_with_reduction(a, b, mean)",
+     "F.smooth_l1_loss(a, b, beta=0.5)", 1.1),
+    ("kl_div", (LOGARITHMS, SHARES), "losses.KLDivLoss().forward(a, b, mean)", "F.kl_div(a, b, reduction='mean')", 1.3),
+    ("cross_entropy", (WIDE, CLASSES), "losses.CrossEntropyLoss().forward(a, b)", "F.cross_entropy(a, b)", 1.3),
+    ("cosine_embedding", (WIDE, WIDE, SIGNS), "losses.CosineEmbeddingLoss().forward(a, b, c)",
+     "F.cosine_embedding_loss(a, b, c)", 1.3),
+    ("triplet_margin", (WIDE, WIDE, WIDE), "losses.TripletMarginLoss().forward(a, b, c, mean)",
+     "F.triplet_margin_loss(a, b, c)", 1.1),
+    ("multi_margin", (WIDE, CLASSES), "losses.MultiMarginLoss().forward(a, b, mean)", "F.multi_margin_loss(a, b)", 1.0),
+)  # fmt: skip
+
+
+def loss(name, args, burn, torch, ratio):
+    """A loss, and the same with the gradient by its first input."""
+    first, *others = args
+    return [
+        Case(f"{name} loss 1024²", "loss", args, burn, torch, ratio=ratio),
+        Case(
+            f"{name} loss and gradient 1024²", "loss", (replace(first, tracked=True), *others), f"{burn}.backward()",
+            f"torch.autograd.grad({torch}, a)", ratio=ratio,
+        ),
+    ]  # fmt: skip
+
+
 LOSS = [
+    *(case for row in LOSSES for case in loss(*row)),
     Case(
         "ctc_loss and gradient 150×32×40, 30 labels", "loss",
         (Arg((150, 32, 40), low=-8, high=0, tracked=True), Arg((32, 30), "", below=40)),

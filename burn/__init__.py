@@ -11,8 +11,8 @@ files that a Rust Burn program reads and writes too.
 """
 
 from burn import errors as errors
+from burn._hints import lacking as _lacking
 from burn._version import __version__ as __version__
-from burn._waiting import no_name as _no_name
 
 try:
     from burn._core import core as _built  # noqa: F401
@@ -64,7 +64,7 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"burn.{name}")
-    _no_name("burn", name)
+    raise _lacking("burn", name)
 
 
 def __dir__():

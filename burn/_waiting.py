@@ -3,14 +3,13 @@
 A change that brings a name takes it out of these lists; `tests/tensor/test_coverage.py` fails where one is in both places.
 """
 
-import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NoReturn
 
 from burn.errors import NotYetError
 
-__all__ = ["GONE", "WAITING", "LackingNames", "check_waiting", "lacks", "no_name", "shown"]
+__all__ = ["GONE", "WAITING", "LackingNames", "check_waiting", "lacks", "shown"]
 
 _QUANTIZED_TENSORS = "quantized tensors"
 _QUANTIZED, _DISTRIBUTED, _ASYNC = "quantized operations", "distributed operations", "asynchronous reads"
@@ -121,32 +120,6 @@ def check_waiting(owner: str, name: str) -> None:
         raise _waiting(owner, name)
     if path in GONE:
         raise _gone(owner, name)
-
-
-def no_name(module: str, name: str, hint: str = "") -> NoReturn:
-    """What the `__getattr__` of a module ends with: raises an error that says what is known of a name that it lacks.
-
-    `from module import name` drops the words of an AttributeError, so it gets them as an ImportError.
-    """
-    error: AttributeError
-    if f"{module}.{name}" in WAITING:
-        error = _waiting(module, name)
-    elif f"{module}.{name}" in GONE:
-        error = _gone(module, name)
-    else:
-        error = AttributeError(f"module {module!r} has no attribute {name!r}{hint and '; '}{hint}", name=name)
-        if not hint:
-            raise error
-    if _imports(sys._getframe(2)):
-        raise ImportError(str(error), name=module) from error
-    raise error
-
-
-def _imports(frame) -> bool:
-    """Whether a frame is at `from module import name`."""
-    from opcode import opmap
-
-    return frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
 def _waiting(owner: str, name: str) -> NotYetError:

@@ -15,6 +15,7 @@ import numpy as np
 from burn._annotations import allows_none, own_annotations
 from burn._arguments import Unit, described, file_path, fits, shown
 from burn.errors import ArgumentTypeError, ConfigError
+from burn.tensor._calls import teach_constructor
 
 F32 = typing.Annotated[float, np.float32]
 """A float field that Burn keeps in 32 bits: JSON has the digits that they need."""
@@ -55,6 +56,7 @@ class Config:
                 setattr(cls, name, dataclasses.field(default=None, kw_only=True))
         _check_when_made(cls)
         dataclasses.dataclass(frozen=True)(cls)
+        teach_constructor(cls)
         for field in dataclasses.fields(cls):
             builder = f"with_{_json_name(field.name)}"
             if not _required(field) and builder not in cls.__dict__:

@@ -64,6 +64,8 @@ NUMBERED(hard_sigmoid, FLOAT, clip01(m_fma(k[0], x, k[1])))
 NUMBERED(softplus, FLOAT, k[0] * x > k[1] ? x : log_sigmoid_of(-(k[0] * x)) / -k[0])
 NUMBERED(shrink, FLOAT, m_abs(x) <= k[0] ? C(0) : x - sign_of(x) * k[1])
 NUMBERED(threshold, FLOAT, x <= k[0] ? k[1] : x)
+NUMBERED2(error_power, FLOAT, power_of(m_abs(x - y), k[0]))
+NUMBERED2(error_huber, FLOAT, huber_of(m_abs(x - y), k[0], k[1], k[2]))
 TEST(is_nan, FLOAT, x != x)
 TEST(is_inf, FLOAT, is_infinite(x))
 TEST(is_finite, FLOAT, is_finite_number(x))
@@ -92,6 +94,8 @@ NUMBERED_GRADIENT(hard_sigmoid_bwd, FLOAT, m_fma(k[0], x, k[1]) >= 0 && m_fma(k[
 NUMBERED_GRADIENT(softplus_bwd, FLOAT, k[0] * x > k[1] ? y : y * sigmoid_of(k[0] * x))
 NUMBERED_GRADIENT(shrink_bwd, FLOAT, m_abs(x) <= k[0] ? C(0) : y)
 NUMBERED_GRADIENT(threshold_bwd, FLOAT, x <= k[0] ? C(0) : y)
+NUMBERED_GRADIENT2(error_power_bwd, FLOAT, x - y == 0 ? C(0) : power_slope(m_abs(x - y), k[0], z) * sign_of(x - y))
+NUMBERED_GRADIENT2(error_huber_bwd, FLOAT, z * (m_abs(x - y) > k[0] ? m_copysign(k[2], x - y) : (x - y) / k[1]))
 
 // ---- comparisons, bool, bits
 COMPARE(equal, ANY, same(x, y))

@@ -297,12 +297,30 @@ struct Numbers { C k[4]; };
     KERNEL(op##_strided, ELT_THREADS, (T *out, GIVEN Strided<T> x, GIVEN Tiles tiles, Numbers numbers)) { \
         strided(out, tiles, of_##op{numbers}, x); \
     }
-#define MAKE_NUMBERED_GRADIENT(op, ...) \
-    struct of_##op : Numbers { INLINE auto operator()(i64, C x, C y) const { return Result<T>::of(GATED(y, __VA_ARGS__)); } }; \
+#define KERNELS_NUMBERED2(op) \
     KERNEL(op##_flat, ELT_THREADS, (T *out, In<T> x, In<T> y, i64 n, Numbers numbers)) { flat(out, n, of_##op{numbers}, x, y); } \
     KERNEL(op##_strided, ELT_THREADS, \
            (T *out, GIVEN Strided<T> x, GIVEN Strided<T> y, GIVEN Tiles tiles, Numbers numbers)) { \
         strided(out, tiles, of_##op{numbers}, x, y); \
     }
+#define MAKE_NUMBERED2(op, ...) \
+    struct of_##op : Numbers { INLINE auto operator()(i64, C x, C y) const { return Result<T>::of(__VA_ARGS__); } }; \
+    KERNELS_NUMBERED2(op)
+#define MAKE_NUMBERED_GRADIENT(op, ...) \
+    struct of_##op : Numbers { INLINE auto operator()(i64, C x, C y) const { return Result<T>::of(GATED(y, __VA_ARGS__)); } }; \
+    KERNELS_NUMBERED2(op)
+#define MAKE_NUMBERED_GRADIENT2(op, ...) \
+    struct of_##op : Numbers { \
+        INLINE auto operator()(i64, C x, C y, C z) const { return Result<T>::of(GATED(z, __VA_ARGS__)); } \
+    }; \
+    KERNEL(op##_flat, ELT_THREADS, (T *out, In<T> x, In<T> y, In<T> z, i64 n, Numbers numbers)) { \
+        flat(out, n, of_##op{numbers}, x, y, z); \
+    } \
+    KERNEL(op##_strided, ELT_THREADS, (T *out, GIVEN Strided<T> x, GIVEN Strided<T> y, GIVEN Strided<T> z, GIVEN Tiles tiles, \
+                                       Numbers numbers)) { \
+        strided(out, tiles, of_##op{numbers}, x, y, z); \
+    }
 #define NUMBERED(op, kinds, ...) IF_##kinds(MAKE_NUMBERED1(op, __VA_ARGS__))
 #define NUMBERED_GRADIENT(op, kinds, ...) IF_##kinds(MAKE_NUMBERED_GRADIENT(op, __VA_ARGS__))
+#define NUMBERED2(op, kinds, ...) IF_##kinds(MAKE_NUMBERED2(op, __VA_ARGS__))
+#define NUMBERED_GRADIENT2(op, kinds, ...) IF_##kinds(MAKE_NUMBERED_GRADIENT2(op, __VA_ARGS__))

@@ -230,11 +230,18 @@ INLINE C power_less(C x, C p) {
     C r = m_power(x, p - C(1));
     return m_abs(p) >= (DTYPE == DT_F64 ? C(9007199254740992.0) : C(16777216)) ? m_copysign(r, x) : r;
 }
-// p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt.
+INLINE C huber_of(C size, C limit, C over, C slope) {
+    return size <= limit ? size * C(0.5) * (size / over) : (size - limit * C(0.5)) * slope;
+}
+// p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. Whole exponents take factors one by one, from g on, so
+// that nothing overflows or vanishes that the result does not.
 LONG power_slope(C x, C p, C g) {
     if (p == 0 || g == 0) return C(0);
     if (p == 1) return g;
-    if (p == 2) return (x + x) * g;
+    if (p == 2) return g * x * C(2);
+    if (p == 3) return g * x * x * C(3);
+    if (p == -1) return -(g / x / x);
+    if (p == -2) return g / x / x / x * C(-2);
     return x == 0 && p > 0 && p < 1 ? C(0) : p * power_less(x, p) * g;
 }
 typedef C N;

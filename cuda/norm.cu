@@ -13,6 +13,9 @@ OP(batch_norm_train, FLOAT)
 OP(batch_norm_bwd, FLOAT)
 OP(local_response_norm, FLOAT)
 OP(local_response_norm_bwd, FLOAT)
+OP(l2_norm, FLOAT)
+OP(cosine_similarity, FLOAT)
+OP(cosine_similarity_bwd, FLOAT)
 
 #if IS_FLOAT
 #define INLINE __device__ __forceinline__
@@ -273,6 +276,66 @@ KERNEL(batch_norm_bwd_apply, 256, (T *out, const T *x, const T *g, const C *mean
         if (train) v += (up(x[i]) - m) * q + r;
         out[i] = down<T>(v);
     }
+}
+
+// ---- norms of rows and cosines between them: a block has a row. Products are added up in double, where those of floats neither
+//      overflow nor vanish; rows of doubles are scaled by a power of two first.
+struct Most { double v; };
+INLINE void join(Most &a, const Most &b) { a.v = b.v > a.v ? b.v : a.v; }
+struct Sum { double v; };
+INLINE void join(Sum &a, const Sum &b) { a.v += b.v; }
+INLINE double scale_of(const T *x, i64 n) {
+#if DTYPE == DT_F64
+    Most most = {0};
+    for (i64 i = threadIdx.x; i < n; i += blockDim.x) join(most, {fabs(x[i])});
+    most = over_block(most);
+    if (most.v == 0 || most.v > 1.7976931348623157e308) return 1;
+    int e = ilogb(most.v);
+    return ldexp(1.0, e < -1000 ? 1000 : e > 1000 ? -1000 : -e);
+#else
+    return 1;
+#endif
+}
+INLINE double product(const T *x, const T *y, i64 n, double a, double b) {
+    Sum s = {0};
+    for (i64 i = threadIdx.x; i < n; i += blockDim.x) s.v += (double)up(x[i]) * a * ((double)up(y[i]) * b);
+    return over_block(s).v;
+}
+struct Angle { double a, b, x, y, cos; bool moves; }; // scales, scaled divisors, whether x moves its own
+INLINE Angle angle_of(const T *x, const T *y, i64 n, double low, i32 open) {
+    Angle v;
+    v.a = scale_of(x, n);
+    v.b = scale_of(y, n);
+    double p = sqrt(product(x, x, n, v.a, v.a)), q = sqrt(product(y, y, n, v.b, v.b)), d = product(x, y, n, v.a, v.b);
+    v.moves = !(p < low * v.a);
+    v.x = p < low * v.a ? low * v.a : p;
+    v.y = q < low * v.b ? low * v.b : q;
+    v.cos = d / v.x / v.y;
+    if (open && (p == 0 || q == 0)) {
+        v.cos = 0;
+        v.moves = false;
+        if (p == 0) v.x = 1 / p;
+        if (q == 0) v.y = 1 / q;
+    }
+    return v;
+}
+KERNEL(l2_norm, 256, (T *out, const T *x, i64 n)) {
+    i64 row = blockIdx.x;
+    double a = scale_of(x + row * n, n), norm = sqrt(product(x + row * n, x + row * n, n, a, a)) / a;
+    if (threadIdx.x == 0) out[row] = down<T>((C)norm);
+}
+KERNEL(cosine_similarity, 256, (T *out, const T *x, const T *y, i64 n, double low, i32 open)) {
+    i64 row = blockIdx.x;
+    Angle v = angle_of(x + row * n, y + row * n, n, low, open);
+    if (threadIdx.x == 0) out[row] = down<T>((C)v.cos);
+}
+KERNEL(cosine_similarity_bwd, 256, (T *out, const T *x, const T *y, const T *g, i64 n, double low, i32 open)) {
+    i64 row = blockIdx.x;
+    double by = (double)up(g[row]);
+    Angle v = angle_of(x + row * n, y + row * n, n, low, open);
+    double by_y = v.b / v.y, by_x = v.moves ? v.cos * v.a / v.x : 0, slope = by * v.a / v.x;
+    for (i64 i = row * n + threadIdx.x; i < row * n + n; i += blockDim.x)
+        out[i] = by == 0 ? down<T>(C(0)) : down<T>((C)(((double)up(y[i]) * by_y - (double)up(x[i]) * by_x) * slope));
 }
 
 // ---- neighbouring channels: a thread has an element

@@ -312,15 +312,25 @@ static inline double d_pow_less(double x, double p) {
     double r = pow(x, p - 1);
     return fabs(p) >= 0x1p53 ? copysign(r, x) : r;
 }
-/* p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. */
+/* p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. Whole exponents take factors one by one, from g on, so that
+   nothing overflows or vanishes that the result does not. */
 static inline double d_pow_bwd(double x, double p, double g) {
     if (g == 0 || p == 0 || (x == 0 && p > 0 && p < 1)) return 0;
-    return p == 1 ? g : p == 2 ? (x + x) * g : p * d_pow_less(x, p) * g;
+    if (p == 1) return g;
+    if (p == 2) return g * x * 2;
+    if (p == 3) return g * x * x * 3;
+    if (p == -1) return -(g / x / x);
+    if (p == -2) return g / x / x / x * -2;
+    return p * d_pow_less(x, p) * g;
 }
 static inline vf m_pow_bwd(vf x, float p, vf g) {
     if (p == 0) return bc(0.f);
     if (p == 1) return g;
-    if (p == 2) return (x + x) * g;
+    if (p == 2) return g * x * bc(2.f);
+    if (p == 3) return g * x * x * bc(3.f);
+    vf over = bc(1.f) / x;
+    if (p == -1) return -(g * over * over);
+    if (p == -2) return g * over * over * over * bc(-2.f);
     vf r = elt_number(p) * m_pow_less(x, elt_number(p)) * g;
     if (p > 0 && p < 1) return vf_sel(vf_eq(x, bc(0.f)), bc(0.f), r);
     return r;

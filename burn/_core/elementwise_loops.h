@@ -162,6 +162,13 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
         if (stream) v_fence(); \
         return BURN_OK; \
     }
+/* The loops alone, after F32_OPERAND for each operand: for kernels that choose between expressions. */
+#define F32_BINARY_LOOP(COST, EXPR) \
+    F32_EACH(COST, F32_IN2(0, i) F32_IN2(1, i), vf x = v0[j]; vf y = v1[j]; r[j] = EXPR;, \
+        vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); F32_OUT(i, m, EXPR))
+#define F32_TERNARY_LOOP(COST, EXPR) \
+    F32_EACH(COST, F32_IN2(0, i) F32_IN2(1, i) F32_IN2(2, i), vf x = v0[j]; vf y = v1[j]; vf z = v2[j]; r[j] = EXPR;, \
+        vf x = F32_IN(0, i, m), y = F32_IN(1, i, m), z = F32_IN(2, i, m); F32_OUT(i, m, EXPR))
 #define F32_BINARY(name, COST, EXPR) F32_BINARY_WITH(name, COST, , EXPR)
 #define F32_BINARY_WITH(name, COST, SETUP, EXPR) \
     static int name(const elt_span *s) { \
@@ -169,18 +176,18 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
         F32_OPERAND(0) \
         F32_OPERAND(1) \
         SETUP \
-        F32_EACH(COST, F32_IN2(0, i) F32_IN2(1, i), vf x = v0[j]; vf y = v1[j]; r[j] = EXPR;, \
-            vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); F32_OUT(i, m, EXPR)) \
+        F32_BINARY_LOOP(COST, EXPR) \
         return BURN_OK; \
     }
-#define F32_TERNARY(name, COST, EXPR) \
+#define F32_TERNARY(name, COST, EXPR) F32_TERNARY_WITH(name, COST, , EXPR)
+#define F32_TERNARY_WITH(name, COST, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const int half = s->half; \
         F32_OPERAND(0) \
         F32_OPERAND(1) \
         F32_OPERAND(2) \
-        F32_EACH(COST, F32_IN2(0, i) F32_IN2(1, i) F32_IN2(2, i), vf x = v0[j]; vf y = v1[j]; vf z = v2[j]; r[j] = EXPR;, \
-            vf x = F32_IN(0, i, m), y = F32_IN(1, i, m), z = F32_IN(2, i, m); F32_OUT(i, m, EXPR)) \
+        SETUP \
+        F32_TERNARY_LOOP(COST, EXPR) \
         return BURN_OK; \
     }
 /* Short expressions in hot ops: a loop for each kind of operand and store, tails by mask. */
@@ -319,10 +326,12 @@ VINL void half_tail(half_feed *f) {
         for (int64_t i = 0; i < n; i++) { TI x = a[i * sa], y = b[i * sb]; o[i] = (TO)(EXPR); } \
         return BURN_OK; \
     }
-#define TERNARY(name, T, EXPR) \
+#define TERNARY(name, T, EXPR) TERNARY_WITH(name, T, , EXPR)
+#define TERNARY_WITH(name, T, SETUP, EXPR) \
     static int name(const elt_span *s) { \
         const T *a = s->in[0], *b = s->in[1], *c = s->in[2]; \
         T *o = s->out; \
+        SETUP \
         IVDEP for (int64_t i = 0; i < s->n; i++) { \
             T x = a[i * s->step[0]], y = b[i * s->step[1]], z = c[i * s->step[2]]; \
             o[i] = EXPR; \

@@ -1,6 +1,7 @@
 /* The table of the family: one row an op and a dtype, made from the lists in the other headers. */
 #pragma once
 #include "elementwise_activation.h"
+#include "elementwise_loss.h"
 #include "elementwise_update.h"
 #include "elementwise_cast.h"
 #include "elementwise_float.h"
@@ -43,6 +44,10 @@ static const burn_row elt_rows[] = {
     FLOAT_ACTIVATION_BACKWARD(ROWS_FLOAT_OP)
     FLOAT_NUMBERED(ROWS_FLOAT_OP)
     FLOAT_NUMBERED_BACKWARD(ROWS_FLOAT_OP)
+    ROWS_FLOAT(error_power, .4f)
+    ROWS_FLOAT(error_power_bwd, .4f)
+    ROWS_FLOAT(error_huber, .3f)
+    ROWS_FLOAT(error_huber_bwd, .3f)
     ROWS_FLOAT(glu, .6f)
     ROWS_FLOAT(prelu, .25f)
     ROWS_FLOAT(prelu_bwd, .25f)

@@ -1,11 +1,17 @@
 # cython: language_level=3
-"""Kernels of normalisation: of rows, of groups of channels, of the channels of a batch, of neighbouring channels.
+"""Kernels of normalisation: of rows, of groups of channels, of the channels of a batch, of neighbouring channels; norms of
+vectors and cosines between them.
 
-The loops are in norm.h and norm_type.h. Statistics and parameters come in f32 for half precision.
+The loops are in norm.h, norm_type.h and norm_vectors.h. Statistics and parameters come in f32 for half precision.
 """
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from burn._core.abi cimport *
+
+cdef extern from "norm_vectors.h" nogil:
+    enum:
+        VEC_NORM, VEC_COSINE, VEC_SLOPES
+    int vectors_run(int what, const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t rows, int64_t n)
 
 cdef extern from "norm.h" nogil:
     const char *LEVEL_NAME
@@ -47,8 +53,18 @@ cdef int local_response_norm_fwd(const burn_buf *out, const burn_buf *x, burn_ar
 cdef int local_response_norm_bwd(const burn_buf *out, const burn_buf *x_g, burn_args *a) noexcept nogil:
     return local_response_run(out.p, x_g[0].p, x_g[1].p, a, x_g.dtype, a.i[0], a.i[1], a.i[2], a.i[3])
 
+# norms of rows; cosines of x_y, and their gradient by x from x_y_g
+cdef int l2_norm_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
+    return vectors_run(VEC_NORM, out, x, a, a.i[0], a.i[1])
 
-cdef burn_row rows[48]
+cdef int cosine_fwd(const burn_buf *out, const burn_buf *x_y, burn_args *a) noexcept nogil:
+    return vectors_run(VEC_COSINE, out, x_y, a, a.i[0], a.i[1])
+
+cdef int cosine_bwd(const burn_buf *out, const burn_buf *x_y_g, burn_args *a) noexcept nogil:
+    return vectors_run(VEC_SLOPES, out, x_y_g, a, a.i[0], a.i[1])
+
+
+cdef burn_row rows[64]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -61,7 +77,10 @@ cdef int fill_table() except -1:
         rows[n + 4] = burn_row(name=b"batch_norm_bwd", dtype=dtype, flags=0, cost=1.2, fn=batch_norm_bwd)
         rows[n + 5] = burn_row(name=b"local_response_norm", dtype=dtype, flags=0, cost=4.0, fn=local_response_norm_fwd)
         rows[n + 6] = burn_row(name=b"local_response_norm_bwd", dtype=dtype, flags=0, cost=8.0, fn=local_response_norm_bwd)
-        n += 7
+        rows[n + 7] = burn_row(name=b"l2_norm", dtype=dtype, flags=0, cost=0.3, fn=l2_norm_fwd)
+        rows[n + 8] = burn_row(name=b"cosine_similarity", dtype=dtype, flags=0, cost=0.8, fn=cosine_fwd)
+        rows[n + 9] = burn_row(name=b"cosine_similarity_bwd", dtype=dtype, flags=0, cost=1.2, fn=cosine_bwd)
+        n += 10
     _table.family = b"norm"
     _table.level = LEVEL_NAME
     _table.n = n

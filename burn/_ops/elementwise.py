@@ -130,6 +130,25 @@ def numbered(name):
     return run
 
 
+def error_loss(name):
+    """A function of x - y with up to four numbers, and a kernel for its gradient by x: f(x, y, *numbers)."""
+    op = define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, attrs=("numbers",))
+    back = define(name + "_bwd", "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
+
+    def backward(node, g):
+        by_x = back.apply((node.saved(0), node.saved(1), g), g._dims, g._dtype, (), node.attrs)
+        return by_x if node.needs(0) else None, neg(by_x) if node.needs(1) else None
+
+    op.rule = python_rule(backward, ["0 1", "0 1"])
+
+    def run(x, y, *numbers):
+        floats = (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
+        return op.apply((x, y), x._dims, x._dtype, (), floats, floats)
+
+    run.op = op
+    return run
+
+
 def backward_kernel(name):
     """A row that gradients use: (saved, g) -> gradient."""
     return define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, bridge=_bridge2, cuts_graph=True)
@@ -262,6 +281,10 @@ softplus = numbered("softplus")
 shrink = numbered("shrink")
 threshold = numbered("threshold")
 
+# Losses of an error x - y: |x - y|^p; Huber's of (limit, divisor, limit / divisor)
+error_power = error_loss("error_power")
+error_huber = error_loss("error_huber")
+
 # Comparisons
 equal = binary("equal", ANY, out_dtype=BOOL_CODE)
 not_equal = binary("not_equal", ANY, out_dtype=BOOL_CODE)
@@ -360,7 +383,6 @@ def cast(x, dtype):
     return out if out is not None else _cast.apply((x,), x._dims, dtype.code, (), (), x._dtype)
 
 
-_EXACT = (1.0, 2.0, -1.0, -2.0)
 _ODD = 1 << 24  # f32 holds no odd number beyond
 
 
@@ -369,21 +391,13 @@ def powf_scalar(x, exponent, argument="value"):
     if type(exponent) in (int, float) and isinstance(x, core.TensorBase) and x._kind == FLOAT:
         if type(exponent) is int and not -_ODD <= exponent <= _ODD:
             return _large_power(x, exponent, argument)
-        if exponent == 2:
-            return mul.two(x, x)
-        out = None if exponent in _EXACT else core.numbered(_powf_scalar, x, (exponent,))
+        out = None if exponent == 1 else core.numbered(_powf_scalar, x, (exponent,))
         if out is not None:
             return out
     check_kind("powf_scalar", check_tensor("powf_scalar", x), FLOAT)
     p = number("powf_scalar", x, exponent, argument)[0]
     if p == 1.0:
         return core.clone(x)
-    if p == 2.0:
-        return mul(x, x)
-    if p == -1.0:
-        return recip(x)
-    if p == -2.0:
-        return recip(mul(x, x))
     return _powf_scalar.apply((x,), x._dims, x._dtype, (), (p,), p)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from burn._arguments import finite, integer
 from burn._core import core
 from burn._ops import elementwise as ew
-from burn._ops.movement import zeros
+from burn._ops.movement import contiguous, expand, permute, reshape, zeros
 from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ArgumentError, ShapeError
@@ -26,6 +26,9 @@ _batch_norm_train = define("batch_norm_train", "norm", kinds=FLOAT, n_in=3, n_ou
 _batch_norm_bwd = define("batch_norm_bwd", "norm", kinds=FLOAT, n_in=5, n_out=3, cuts_graph=True)
 _local_response_norm = define("local_response_norm", "norm", kinds=FLOAT)
 _local_response_norm_bwd = define("local_response_norm_bwd", "norm", kinds=FLOAT, n_in=2, cuts_graph=True)
+_l2_norm = define("l2_norm", "norm", kinds=FLOAT)
+_cosine_similarity = define("cosine_similarity", "norm", kinds=FLOAT, n_in=2)
+_cosine_similarity_bwd = define("cosine_similarity_bwd", "norm", kinds=FLOAT, n_in=3, cuts_graph=True)
 
 
 class BatchNormTrainOutput(NamedTuple):
@@ -212,3 +215,46 @@ _group_norm.rule = _layer_norm.rule = _rms_norm.rule = python_rule(_rows_bwd, ["
 _batch_norm.rule = python_rule(_batch_bwd(0), ["0 1"] * 5)
 _batch_norm_train.rule = python_rule(_batch_bwd(1), ["0 1"] * 3)
 _local_response_norm.rule = python_rule(_local_response_bwd, ["0"])
+
+
+def _rows(x, axes):
+    """[rows, n] of the elements along some axes."""
+    rest = [axis for axis in range(x.ndim) if axis not in axes]
+    n = math.prod(x._dims[axis] for axis in axes)
+    if rest != list(range(len(rest))):
+        x = permute(x, [*rest, *axes])
+    return contiguous(reshape(x, (math.prod(x._dims[: len(rest)]), n)))
+
+
+def l2_norm(x, axes):
+    """Roots of the sums of squares along axes, which are kept with size 1; a norm of 0 has the gradient 0."""
+    kept = tuple(1 if axis in axes else n for axis, n in enumerate(x._dims))
+    x = _rows(x, axes)
+    return reshape(_l2_norm.apply((x,), (x._dims[0], 1), x._dtype, x._dims), kept)
+
+
+def _l2_norm_bwd(node, g):
+    x, norm = node.saved(0), node.output
+    unit = ew.div(x, ew.mask_fill(norm, norm.equal_scalar(0.0), 1.0))
+    return (ew.mul_bwd(unit, expand(g, x._dims)),)
+
+
+def cosine_similarity(x, y, axis, low, zeros):
+    """Cosines between vectors along an axis, kept with size 1; zeros: a norm of 0 makes the cosine and its gradient 0."""
+    shape = tuple(n if m == 1 else m for m, n in zip(x._dims, y._dims, strict=True))
+    kept = tuple(1 if at == axis else n for at, n in enumerate(shape))
+    x, y = (_rows(v if v._dims == shape else expand(v, shape), [axis]) for v in (x, y))
+    numbers = x._dims, (low, float(zeros))
+    return reshape(_cosine_similarity.apply((x, y), (x._dims[0], 1), x._dtype, *numbers, numbers), kept)
+
+
+def _cosine_similarity_slopes(node, g):
+    x, y = node.saved(0), node.saved(1)
+    g = contiguous(g)
+    by_x = _cosine_similarity_bwd.apply((x, y, g), x._dims, x._dtype, *node.attrs) if node.needs(0) else None
+    by_y = _cosine_similarity_bwd.apply((y, x, g), x._dims, x._dtype, *node.attrs) if node.needs(1) else None
+    return by_x, by_y
+
+
+_l2_norm.rule = python_rule(_l2_norm_bwd, ["0 out"])
+_cosine_similarity.rule = python_rule(_cosine_similarity_slopes, ["0 1", "0 1"])

@@ -1,8 +1,8 @@
 """Backends: what runs the ops of a device. `contract` says what a backend provides, each folder is one backend."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 
 
 def __getattr__(name):
     """Names that wait, or that Burn has no longer, say what to use."""
-    _no_name(__name__, name)
+    raise _lacking(__name__, name)

@@ -1,5 +1,6 @@
 """Linear algebra: norms, products and decompositions. Mirrors `burn::tensor::linalg`."""
 
+from burn._hints import teaching as _teaching
 from burn.linalg.decomposition import det as det
 from burn.linalg.decomposition import lu as lu
 from burn.linalg.decomposition import qr as qr
@@ -26,3 +27,5 @@ from burn.linalg.product import matvec as matvec
 from burn.linalg.product import outer as outer
 from burn.linalg.product import outer_dim as outer_dim
 from burn.linalg.product import trace as trace
+
+__getattr__ = _teaching("burn.linalg")

@@ -8,6 +8,7 @@ from typing import ClassVar
 from burn._arguments import Unit, shown
 from burn._core import core
 from burn._ops import elementwise as ew
+from burn._ops import norm
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, NUMERIC, check_kind, check_tensor, number
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
@@ -122,8 +123,7 @@ def _l2(op, x, axes):
         return ew.abs_(x)
     if not x._size:
         return ew.sqrt(rd.sum_dims(x, axes))
-    scale = _scale(x, axes, "max")
-    return ew.mul(ew.sqrt(rd.sum_dims(ew.square(ew.div(x, scale)), axes)), scale)
+    return norm.l2_norm(x, axes)
 
 
 def _lp(op, x, axes, p):

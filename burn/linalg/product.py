@@ -1,11 +1,10 @@
 """Products and diagonals of matrices and vectors."""
 
 from burn._ops import elementwise as ew
-from burn._ops import matmul, movement
+from burn._ops import matmul, movement, norm
 from burn._ops import reduce as rd
 from burn._ops.registry import FLOAT, NUMERIC, broadcast, check_kind, check_same, check_tensor, number
 from burn.errors import ShapeError
-from burn.linalg.norm import l2_norm
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of
 
@@ -137,14 +136,7 @@ def cosine_similarity(x1, x2, dim, eps=None):
     broadcast(op, x1._dims, x2._dims, "x2")
     axis = axis_of(dim, x1.ndim, op)
     low = _TINY.get(x1.dtype.name, 2.0**-126) if eps is None else number(op, x1, eps, "eps")[0]
-    unit = []
-    for x in (x1, x2):
-        norm = l2_norm(x, axis)
-        divisor = ew.clamp(norm, low, name=op)
-        if eps is None:
-            divisor = ew.mask_fill(divisor, ew.equal(norm, 0.0), float("inf"))  # 0 / inf, as the gradient
-        unit.append(ew.div(x, divisor))
-    return rd.sum_(ew.mul(*unit), axis)
+    return norm.cosine_similarity(x1, x2, axis, low, eps is None)
 
 
 _TINY = {"f64": 2.0**-1022, "f16": 2.0**-14}  # of the others 2^-126

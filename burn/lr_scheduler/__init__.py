@@ -1,6 +1,6 @@
 """Learning rates that follow a schedule (Burn: `burn::lr_scheduler`)."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import teaching as _teaching
 from burn.lr_scheduler import constant, module_lr_scheduler
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 from burn.lr_scheduler.constant import ConstantLr
@@ -16,7 +16,4 @@ __all__ = [
     "module_lr_scheduler",
 ]
 
-
-def __getattr__(name):
-    """Names that wait, or that Burn has no longer, say what to use."""
-    _no_name(__name__, name)
+__getattr__ = _teaching("burn.lr_scheduler")

@@ -5,7 +5,7 @@ attached to one (`lora`, `weight_norm`); `walk` goes over the parts, `visitor` i
 `display` prints them. Mirrors `burn::module`.
 """
 
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 
 from .base import FrozenModuleError, Module
 from .display import ONE_LINE, Content, DisplaySettings
@@ -49,4 +49,4 @@ __all__ = [
 
 
 def __getattr__(name):
-    _no_name("burn.module", name)
+    raise _lacking("burn.module", name)

@@ -16,6 +16,7 @@ from burn._waiting import lack_waiting
 from burn._waiting import shown as without_lacks
 from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
 from burn.tensor import Tensor
+from burn.tensor._calls import teach_layer
 
 from .adapted import ModuleReparameterization
 from .declared import check_fields, constructor, declared, hints
@@ -29,6 +30,8 @@ from .records import ModuleRecords
 from .snapshot import ModuleSnapshot
 from .visitor import ModuleMapper, ModuleVisitor, PathTracking
 from .walk import check_places, collect_devices, path_of, transform
+
+_TAUGHT = type(Tensor.exp)  # of functions with words for wrong calls
 
 
 class FrozenModuleError(ModuleError, AttributeError):
@@ -56,6 +59,8 @@ class _ModuleMeta(abc.ABCMeta):
         marks = {key: value for key, value in namespace.items() if isinstance(value, FieldInfo)}
         for key in marks:
             del namespace[key]
+        if namespace["__module__"].startswith("burn."):
+            teach_layer(name, namespace)
         cls = super().__new__(meta, name, bases, namespace, **kwargs)
         for base in cls.__mro__[1:]:
             marks = {**getattr(base, "_marks", {}), **marks}
@@ -75,7 +80,7 @@ class _ModuleMeta(abc.ABCMeta):
         forward, call = owner["forward"], owner["__call__"]
         ours = call is None or call.__dict__["__call__"] in (_call_forward, call.__dict__.get("forward"))
         function = None if forward is None else forward.__dict__["forward"]
-        if ours and forward is not call and isinstance(function, FunctionType):
+        if ours and forward is not call and isinstance(function, FunctionType | _TAUGHT):
             type.__setattr__(cls, "__call__", function)
 
     @property

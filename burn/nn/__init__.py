@@ -6,7 +6,7 @@ Layers are imported when they are first used.
 import importlib
 from typing import TYPE_CHECKING
 
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 
 if TYPE_CHECKING:
     from . import activation, attention, cache, conv, interpolate, loss, norm, pool, rnn, transformer
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         Lstm,
         LstmConfig,
         LstmState,
+        OptionalInitialLstmState,
         Rnn,
         RnnConfig,
         RnnState,
@@ -191,6 +192,7 @@ _PLACES = {
         "Lstm",
         "LstmConfig",
         "LstmState",
+        "OptionalInitialLstmState",
         "Rnn",
         "RnnConfig",
         "RnnState",
@@ -262,6 +264,7 @@ __all__ = [
     "Lstm",
     "LstmConfig",
     "LstmState",
+    "OptionalInitialLstmState",
     "PRelu",
     "PReluConfig",
     "PaddingConfig1d",
@@ -315,40 +318,13 @@ __all__ = [
 ]
 
 
-# What other libraries call it, where the words differ.
-_FOREIGN = {
-    "Module": "it is burn.module.Module",
-    "ModuleDict": "a field may hold a dict of modules",
-    "ModuleList": "a field may hold a list of modules",
-    "Parameter": "it is burn.module.Param: Param.from_tensor(tensor)",
-    "Sequential": "a field may hold a list of modules, and forward() calls them in turn",
-    "functional": "the functions are in burn.tensor.activation, burn.tensor.module and burn.tensor.loss",
-}
-
-
-def _hint(name: str) -> str:
-    """Where a name is that this module lacks: at another place, in other letters, or under another word."""
-    if name in _FOREIGN:
-        return _FOREIGN[name]
-    if not name[:1].isupper():
-        return ""
-    places = {
-        word: f"burn.nn.{place}" for place in _MODULES for word in importlib.import_module(f"burn.nn.{place}").__all__
-    }
-    places |= dict.fromkeys(_MODULE_OF, "burn.nn")
-    if name not in places:
-        spelled = {name.lower(), name.lower().rstrip("d").rstrip("123")}  # LSTM, BatchNorm2d
-        name = next((word for word in places if word.lower() in spelled), name)
-    return f"it is {places[name]}.{name}" if name in places else ""
-
-
 def __getattr__(name):
     if name in _INSIDE_RNN:
         return importlib.import_module(f"burn.nn.rnn.{name}")
     if name in _MODULES:
         return importlib.import_module(f"burn.nn.{name}")
     if name not in _MODULE_OF:
-        _no_name(__name__, name, _hint(name))
+        raise _lacking("burn.nn", name)
     value = getattr(importlib.import_module(f"burn.nn.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value

@@ -2,6 +2,7 @@
 
 import enum
 
+from burn._hints import teaching as _teaching
 from burn._ops import interpolate as ops
 from burn.config import F32, Config
 from burn.module import ONE_LINE, Module
@@ -197,3 +198,6 @@ class Interpolate2d(_Interpolate):
             ArgumentError: a size and a factor, or neither.
         """
         return self._resample(input, 2)
+
+
+__getattr__ = _teaching("burn.nn.interpolate")

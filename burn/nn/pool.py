@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from burn._hints import teaching as _teaching
 from burn.config import Config
 from burn.errors import ShapeError
 from burn.tensor import Tensor, module
@@ -462,3 +463,6 @@ class AdaptiveAvgPool3d(Printed):
             ShapeError: another rank.
         """
         return named(type(self).__name__, module.adaptive_avg_pool3d, input, self.output_size)
+
+
+__getattr__ = _teaching("burn.nn.pool")

@@ -109,12 +109,19 @@ class RotaryEncoding(Module):
         """
         return self.apply(input, 0)
 
-    # Burn's method of this name; it hides that of `Module` for tensors of a store, of which there are none here.
-    def apply(self, input: Tensor, start: int) -> Tensor:  # type: ignore[override]
+    def apply(self, input, start=None, adapter=None, skip_enum_variants: bool = False):
         """Rotates a sequence that begins at another position of the table.
 
+        Burn has two methods of this name. Given no tensor but a list of them, this is the one of `Module`.
+
         Args:
-            start: number of that position.
+            input: a Tensor, or PackTensors as `collect` gives them.
+            start: number of that position; with PackTensors a `PathFilter`, or None.
+            adapter: with PackTensors only, as in `Module.apply`.
+            skip_enum_variants: with PackTensors only, as in `Module.apply`.
+
+        Returns:
+            Tensor; with PackTensors the module and an `ApplyResult`.
 
         # Shapes
 
@@ -124,6 +131,8 @@ class RotaryEncoding(Module):
         Raises:
             ShapeError: a last axis of another size, or positions behind the table.
         """
+        if isinstance(input, list | tuple):
+            return super().apply(input, start, adapter, skip_enum_variants)
         known, d_model = self.freq_complex._dims[:2]
         check_last("RotaryEncoding", input, d_model, "d_model")
         start = integer("RotaryEncoding", "start", start, 0)

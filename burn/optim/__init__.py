@@ -1,6 +1,6 @@
 """Optimizers, the containers of gradients, and the records of optimizer states (Burn: `burn::optim`)."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import teaching as _teaching
 from burn.optim import decay, momentum
 from burn.optim.adam import Adam, AdamConfig, AdamState
 from burn.optim.adamw import AdamW, AdamWConfig
@@ -29,7 +29,4 @@ __all__ = [
     "momentum",
 ]
 
-
-def __getattr__(name):
-    """Names that wait, or that Burn has no longer, say what to use."""
-    _no_name(__name__, name)
+__getattr__ = _teaching("burn.optim")

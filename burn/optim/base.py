@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import sys
+from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from burn._arguments import shown
+from burn.errors import ArgumentTypeError
 from burn.optim.state import map_tensors
 
 if TYPE_CHECKING:
@@ -12,7 +15,23 @@ if TYPE_CHECKING:
     from burn.tensor import Tensor
 
 
-class Optimizer(ABC):
+class _OptimizerMeta(ABCMeta):
+    """Tells who makes an optimizer of burn without its configuration how it is made."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        config = getattr(sys.modules[cls.__module__], cls.__name__ + "Config", None)
+        if config is not None and cls.__module__.startswith("burn."):
+            wrong = [f"{name}={shown(value)}" for name, value in kwargs.items() if name != "config"]
+            if wrong or len(args) + ("config" in kwargs) != 1 or not isinstance((*args, *kwargs.values())[0], config):
+                given = ", ".join([*map(shown, args), *wrong]) or "nothing"
+                raise ArgumentTypeError(
+                    f"[{cls.__name__}] takes its configuration alone, got {given}; make one with {config.__name__}(...).init(): "
+                    "the learning rate and the module are arguments of step(lr, module, grads)"
+                )
+        return super().__call__(*args, **kwargs)
+
+
+class Optimizer(metaclass=_OptimizerMeta):
     """Rule that updates one tensor from its gradient (Burn: `Optimizer`); `ModuleOptimizer` applies it to a module.
 
     An optimizer of one's own names the dataclass of its state, which is saved field by field: tensors, numbers, lists

@@ -5,7 +5,7 @@ Mirrors `burn::store`; `burn.store.pack` is Burn's crate `burn-pack`.
 
 import importlib
 
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 
 _PLACES = {
     "adapter": (
@@ -65,7 +65,7 @@ def __getattr__(name):
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    _no_name(__name__, name)
+    raise _lacking("burn.store", name)
 
 
 def __dir__():

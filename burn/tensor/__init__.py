@@ -1,6 +1,6 @@
 """Tensors: the data type that everything else is made of. Mirrors `burn::tensor`."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 from burn.device import Device as Device
 from burn.device import DeviceConfig as DeviceConfig
 from burn.device import DeviceFilter as DeviceFilter
@@ -64,4 +64,4 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"burn.{name}")
-    _no_name("burn.tensor", name)
+    raise _lacking("burn.tensor", name)

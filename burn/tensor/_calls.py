@@ -8,11 +8,13 @@ from inspect import Parameter, signature
 
 from burn._arguments import rename, shown
 from burn._core import core
+from burn._hints import teaching
 from burn.errors import ArgumentTypeError, BurnError
 
-__all__ = ["compiled", "teach_class", "teach_functions"]
+__all__ = ["compiled", "teach_class", "teach_constructor", "teach_functions", "teach_layer"]
 
 _METHODS: set[str] = set()  # the names of those of Tensor
+_LAYER = "(...)."  # between a class and its function in the form of a call
 
 
 def teach_class(cls):
@@ -31,11 +33,31 @@ def teach_class(cls):
 
 
 def teach_functions(namespace):
-    """Gives the functions that a module lists in `__all__` words for wrong calls; namespace is its `globals()`."""
+    """Gives the functions that a module lists in `__all__` words for wrong calls, and the module words for names that it lacks;
+    namespace is its `globals()`."""
+    namespace.setdefault("__getattr__", teaching(namespace["__name__"]))
     for name in namespace["__all__"]:
         func = namespace[name]
         if isinstance(func, types.FunctionType):
             namespace[name] = _taught(func, name, name, name, func.__module__)
+
+
+def teach_layer(name, namespace):
+    """Gives the forward functions in the body of a layer's class words for wrong calls; they begin with the layer's name."""
+    for key, func in namespace.items():
+        if (
+            key.startswith("forward")
+            and isinstance(func, types.FunctionType)
+            and not hasattr(func, "__isabstractmethod__")
+        ):
+            namespace[key] = _taught(func, f"{name}{_LAYER}{key}", key, func.__qualname__, func.__module__)
+
+
+def teach_constructor(cls):
+    """Gives the `__init__` in the body of a class words for wrong calls of the class."""
+    func = vars(cls).get("__init__")
+    if isinstance(func, types.FunctionType):
+        cls.__init__ = _taught(func, f"{cls.__name__}{_LAYER}__init__", "__init__", func.__qualname__, func.__module__)
 
 
 def compiled(run, op, *tail):
@@ -70,13 +92,16 @@ def _taught(func, form, name, qualname, module):
 
 
 def _words(func, form, args, kwargs, refusal):
-    """The exception for arguments that func refuses; form is how it is called, such as `x.sort` or `softmax`."""
+    """The exception for arguments that func refuses; form is how it is called: `x.sort`, `softmax`, `Linear(...).forward`."""
+    if _LAYER in form and args:  # a layer may have inherited it
+        form = f"{type(args[0]).__name__}{_LAYER}{form.partition(_LAYER)[2]}"
     names = list(signature(func).parameters.values())
     if names and names[0].name in ("self", "cls") and "." in form:
         names, args = names[1:], args[1:]
-    op = form.rpartition(".")[2]
+    op = _op_of(form)
     listed = [p for p in names if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    shown_call = f"{form}({', '.join(map(_shown, names))})"
+    called = op if form.endswith(".__init__") else form
+    shown_call = f"{called}({', '.join(map(_shown, names))})"
     if form.startswith("x.") and not listed and op + "_dim" in _METHODS:
         shown_call += f", or x.{op}_dim(dim) for one axis"
     for key in kwargs.keys() - {p.name for p in names}:
@@ -102,6 +127,11 @@ def _words(func, form, args, kwargs, refusal):
     return refusal
 
 
+def _op_of(form):
+    """What the message begins with: the operation, or the layer."""
+    return form.partition(_LAYER)[0] if _LAYER in form else form.rpartition(".")[2]
+
+
 def _shown(parameter):
     if parameter.kind is Parameter.VAR_POSITIONAL:
         return f"*{parameter.name}"
@@ -115,10 +145,12 @@ def _count(n):
 
 def _rename(func, form, error):
     """Operations are made of others: the error names the one that was called, and its argument."""
+    if _LAYER in form:
+        return
     if "." in form:
-        rename(error, form.rpartition(".")[2])
+        rename(error, _op_of(form))
     else:
-        rename(error, form, self=next(iter(signature(func).parameters)))
+        rename(error, _op_of(form), self=next(iter(signature(func).parameters)))
 
 
 core.set_words(_words, _rename, BurnError)

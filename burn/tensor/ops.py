@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from burn._arguments import instance, integer, shown, truth
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
 
 __all__ = [
@@ -412,4 +412,4 @@ class AttentionModuleOptions:
 
 def __getattr__(name):
     """Names that Burn has no longer say what to use."""
-    _no_name(__name__, name)
+    raise _lacking(__name__, name)

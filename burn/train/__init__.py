@@ -1,11 +1,8 @@
 """Training: what a training loop shows while it runs, and metrics (Burn: `burn::train`)."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import teaching as _teaching
 from burn.train import metric, renderer
 
 __all__ = ["metric", "renderer"]
 
-
-def __getattr__(name):
-    """Names that wait, or that Burn has no longer, say what to use."""
-    _no_name(__name__, name)
+__getattr__ = _teaching("burn.train")

@@ -195,7 +195,39 @@ MASKS = [
     Case("mask_select", method("mask_select"), lambda x, m: x[m], (Arg(), Arg(domain="bool", dtype=BOOL)), NUMBERS),
 ]  # fmt: skip
 
-CASES = [*UNARY, *BINARY, *SCALAR, *OPERATORS, *MASKS]
+
+def error(name, *numbers, oracle):
+    """Case of a loss of an error x - y with numbers; it has no public name of its own."""
+
+    def call(x, y):
+        from burn._ops import elementwise
+
+        return getattr(elementwise, name)(x, y, *numbers)
+
+    shown = ",".join(map(str, numbers))
+    return Case(
+        f"x - y, {name}({shown})",
+        call,
+        lambda x, y: oracle(x - y),
+        (Arg(), Arg()),
+        special=True,
+        shapes=SHAPES,
+        slack=3,
+    )
+
+
+def huber(e, limit, over):
+    size = np.abs(e)
+    return np.where(size <= limit, size * size / 2, limit * (size - limit / 2)) / over
+
+
+ERROR_LOSSES = [
+    *(error("error_power", p, oracle=lambda e, p=p: np.abs(e) ** p) for p in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)),
+    *(error("error_huber", limit, over, limit / over, oracle=lambda e, k=(limit, over): huber(e, *k))
+      for limit, over in ((0.75, 1.0), (0.5, 0.5), (np.inf, 1.0))),
+]  # fmt: skip
+
+CASES = [*UNARY, *BINARY, *SCALAR, *OPERATORS, *MASKS, *ERROR_LOSSES]
 BROADCASTING = [c for c in BINARY if not c.name.startswith("powi")]
 BROADCAST_SHAPES = (
     ((2, 3), (1, 3)),

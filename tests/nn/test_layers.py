@@ -194,5 +194,5 @@ def test_layers_of_inner_modules_are_pointed_at():
     for name, place in (("Conv2dConfig", "conv"), ("MaxPool2d", "pool"), ("MultiHeadAttentionConfig", "attention")):
         with pytest.raises(AttributeError, match=rf"it is burn\.nn\.{place}\.{name}$"):
             getattr(nn, name)
-    with pytest.raises(AttributeError, match=r"has no attribute 'Lstmm'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'Lstmm'; did you mean burn\.nn\.Lstm"):
         _ = nn.Lstmm

@@ -38,8 +38,9 @@ BOOK = {
 # Other names that burn::nn exports.
 OTHERS = {
     "burn.nn": """
-        LinearLayout Identity Fold4d Unfold4d generate_sinusoids RnnState LstmState Initializer PaddingConfig1d PaddingConfig2d
-        PaddingConfig3d activation attention basic cache conv gru interpolate loss lstm norm pool transformer""",
+        LinearLayout Identity Fold4d Unfold4d generate_sinusoids RnnState LstmState OptionalInitialLstmState
+        Initializer PaddingConfig1d PaddingConfig2d PaddingConfig3d activation attention basic cache conv gru
+        interpolate loss lstm norm pool transformer""",
     "burn.nn.activation": "Hardtanh Relu6 RRelu Tanhshrink Threshold Activation ActivationConfig",
     "burn.nn.norm": "BatchNorm GroupNorm InstanceNorm LayerNorm RmsNorm LocalResponseNorm Normalization NormalizationConfig",
     "burn.nn.interpolate": "InterpolateMode",
@@ -51,7 +52,7 @@ OTHERS = {
         PositionWiseFeedForward""",
     "burn.nn.cache": "TensorCache",
     "burn.nn.loss": "Reduction",
-    "burn.nn.lstm": "Lstm BiLstm LstmState",
+    "burn.nn.lstm": "Lstm BiLstm LstmState OptionalInitialLstmState",
     "burn.nn.gru": "Gru BiGru",
     "burn.nn.basic": "Rnn BiRnn RnnState",
 }

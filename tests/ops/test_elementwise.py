@@ -74,6 +74,44 @@ def test_integer_width(name, dtype, inputs, result, device):
     np.testing.assert_array_equal(array(getattr(x, name)(y)), np.array(result, dtype), strict=True)
 
 
+# d(x^p)/dx at the numbers of ENDS, p x^(p-1); PyTorch's are the same but for the root at 0, which has none here.
+ENDS = [0.0, -0.0, np.inf, -np.inf, np.nan, -2.0, 3.0]
+SLOPES = {
+    0.0: [0, 0, 0, 0, 0, 0, 0],
+    1.0: [1, 1, 1, 1, 1, 1, 1],
+    2.0: [0, 0, np.inf, -np.inf, np.nan, -4, 6],
+    3.0: [0, 0, np.inf, np.inf, np.nan, 12, 27],
+    4.0: [0, 0, np.inf, -np.inf, np.nan, -32, 108],
+    0.5: [0, 0, 0, 0, np.nan, np.nan, 0.5 / np.sqrt(3)],
+    1.5: [0, 0, np.inf, np.inf, np.nan, np.nan, 1.5 * np.sqrt(3)],
+    -1.0: [-np.inf, -np.inf, 0, 0, np.nan, -0.25, -1 / 9],
+    -2.0: [-np.inf, np.inf, 0, 0, np.nan, 0.25, -2 / 27],
+    -3.0: [-np.inf, -np.inf, 0, 0, np.nan, -3 / 16, -3 / 81],
+    -0.5: [-np.inf, -np.inf, 0, 0, np.nan, np.nan, -0.5 / 3**1.5],
+}
+
+
+@pytest.mark.parametrize("dtype", [F64, F32])
+def test_slopes_of_powers_at_the_ends(dtype, device):
+    x, ones = np.array(ENDS, dtype), [np.ones(len(ENDS))]
+    for p, want in [*SLOPES.items(), (-0.0, SLOPES[0.0])]:
+        found = [gradients(lambda t, p=p: t.powf_scalar(p), [x], ones, device)[0]]
+        found.append(gradients(lambda t, u: t.powf(u), [x, np.full(len(ENDS), p, dtype)], ones, device)[0])
+        if p.is_integer():
+            found.append(gradients(lambda t, p=p: t.powi_scalar(int(p)), [x], ones, device)[0])
+        for slopes in found:
+            np.testing.assert_allclose(slopes, np.array(want), rtol=1e-6, err_msg=f"p = {p}")
+
+
+def test_slopes_of_powers_neither_overflow_nor_vanish_on_the_way(device):
+    x, g = np.array([1e13, 1e-13, 2e38], F32), np.array([1e10, 1e-30, 1e-20])
+    for p in (-2.0, -1.0, 2.0, 3.0):
+        (slopes,) = gradients(lambda t, p=p: t.powf_scalar(p), [x], [g], device)
+        with np.errstate(over="ignore"):
+            want = (p * x.astype(F64) ** (p - 1) * g.astype(F32)).astype(F32)
+        np.testing.assert_allclose(slopes, want, rtol=1e-5, atol=1e-38, err_msg=f"p = {p}")
+
+
 def test_power_corners(device):
     """Gradients of powers at 0 are finite: 0 where the slope is infinite or does not exist."""
     x = np.array([0.0, 0.0, 0.0, 2.0])

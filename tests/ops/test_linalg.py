@@ -46,6 +46,42 @@ def test_norms_are_scaled(device):
     )
 
 
+@pytest.mark.parametrize(("dtype", "huge"), [(F32, 1e30), (F64, 1e300)], ids=["f32", "f64"])
+def test_norms_and_cosines_at_any_scale(dtype, huge, device):
+    """Squares of the values overflow or vanish; norms, cosines and gradients are those of moderate values, scaled."""
+    rng = np.random.default_rng(0)
+    a, b, ones = rng.normal(size=(3, 37)), rng.normal(size=(3, 37)), [np.ones((3, 1))]
+    p, q = (np.linalg.norm(v, axis=1, keepdims=True) for v in (a, b))
+    cosine = (a * b).sum(1, keepdims=True) / (p * q)
+    slopes = (b / q - cosine * a / p) / p, (a / p - cosine * b / q) / q
+    near = {"rtol": 2e-6 if dtype == F32 else 1e-13, "atol": 1e-7 if dtype == F32 else 1e-15}
+    for s, t in ((huge, 1), (1 / huge, 1), (huge, 1 / huge), (huge, huge), (1 / huge, 1 / huge)):
+        x, y = (a * s).astype(dtype), (b * t).astype(dtype)
+        np.testing.assert_allclose(array(linalg.l2_norm(tensor(x, device), 1)).astype(F64) / s, p, **near)
+        (unit,) = gradients(lambda v: linalg.l2_norm(v, 1), [x], ones, device)
+        np.testing.assert_allclose(unit, a / p, **near)
+        found = linalg.cosine_similarity(tensor(x, device), tensor(y, device), 1)
+        np.testing.assert_allclose(array(found), cosine, **near)
+        grads = gradients(lambda v, w: linalg.cosine_similarity(v, w, 1), [x, y], ones, device)
+        for grad, scale, want in zip(grads, (s, t), slopes, strict=True):
+            np.testing.assert_allclose(grad.astype(F64) * scale, want, **near)
+
+
+def test_norms_along_other_axes(device):
+    """Vectors that do not lie side by side in memory, and cosines between tensors that are broadcast."""
+    x, y = np.random.default_rng(1).normal(size=(2, 2, 3, 5)).astype(F64)
+    for axes in ([0], [1], [0, 2], [1, 2], [0, 1, 2]):
+        want = np.sqrt((x**2).sum(tuple(axes), keepdims=True))
+        np.testing.assert_allclose(array(linalg.l2_norm_dims(tensor(x, device), axes)), want, rtol=1e-14)
+        (unit,) = gradients(lambda v, axes=axes: linalg.l2_norm_dims(v, axes), [x], [np.ones(want.shape)], device)
+        np.testing.assert_allclose(unit, x / want, rtol=1e-14)
+    y = y[:1]
+    want = (x * y).sum(1, keepdims=True) / np.sqrt((x**2).sum(1, keepdims=True) * (y**2).sum(1, keepdims=True))
+    np.testing.assert_allclose(
+        array(linalg.cosine_similarity(tensor(x, device), tensor(y, device), 1)), want, rtol=1e-13
+    )
+
+
 def test_gradients_of_norms_at_zero_are_finite(device):
     x = np.array([[0.0, 0.0], [0.0, 2.0]])
     for norm in (1, 2, 3, 0.5, -2, math.inf, -math.inf):

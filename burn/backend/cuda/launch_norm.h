@@ -111,7 +111,25 @@ static int launch_local_response(const burn_buf *out, const burn_buf *in, burn_a
     return f ? launch(r, f, (out->size + 255) / 256, 1, 256, 0, params) : BURN_ERR_RAISED;
 }
 
+static int launch_vectors(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t rows = a->i[0], n = a->i[1];
+    int32_t open = a->f[1] != 0;
+    void *params[8], **p = params;
+    *p++ = (void *)&out->p;
+    for (int k = 0; k < a->n_in; k++) *p++ = (void *)&in[k].p;
+    *p++ = &n;
+    *p++ = (void *)&a->f[0];
+    *p++ = &open;
+    if (out->size == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, NORM_ROWS, "");
+    return f ? launch(r, f, rows, 1, norm_block(n), 0, params) : BURN_ERR_RAISED;
+}
+
 static const cuda_launcher norm_launchers[] = {
+    {"l2_norm", launch_vectors, 0},
+    {"cosine_similarity", launch_vectors, 0},
+    {"cosine_similarity_bwd", launch_vectors, 0},
     {"group_norm", launch_group_norm, 0},
     {"group_norm_bwd", launch_group_norm_bwd, 0},
     {"batch_norm", launch_batch_norm, 0},

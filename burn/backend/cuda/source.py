@@ -22,7 +22,7 @@ DTYPES["PRODUCT"] = DTYPES["FLOAT"] + [DType.I64, DType.I32, DType.U64, DType.U3
 
 # How an op is announced: `OP(sum, NUMERIC)`, or a macro of the file that makes its kernels too.
 ANNOUNCED = re.compile(
-    r"^(?:OP|UNARY|BINARY|TERNARY|GRADIENT|COMPARE|TEST|BITS|NUMBERED|NUMBERED_GRADIENT)\((\w+), (\w+)[,)]", re.M
+    r"^(?:OP|UNARY|BINARY|TERNARY|GRADIENT|COMPARE|TEST|BITS|NUMBERED2?|NUMBERED_GRADIENT2?)\((\w+), (\w+)[,)]", re.M
 )
 INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.M)
 

@@ -263,6 +263,24 @@ backward("powf_scalar_bwd", lambda x, g, p: powf_bwd(x, p, g))
 pointwise("powf_scalar", power)
 
 
+def error_power_slope(x, y, g, p, *_):
+    """`p |x - y|^(p-1) sign(x - y) g`; 0 where x is y."""
+    size = np.abs(x - y)
+    return np.where(size == 0, 0.0, p * g * sign(x - y) * power(size, p - 1.0))
+
+
+def huber(x, y, limit, over, *_):
+    """Half the squared error over `over` up to the limit, straight lines beyond."""
+    size = np.abs(x - y)
+    return np.where(size <= limit, size * size / 2.0, limit * (size - limit / 2.0)) / over
+
+
+pointwise("error_power", lambda x, y, p, *_: power(np.abs(x - y), p))
+backward("error_power_bwd", error_power_slope)
+backward("error_huber_bwd", lambda x, y, g, limit, over, *_: g * np.clip(x - y, -limit, limit) / over)
+pointwise("error_huber", huber)
+
+
 @kernel("adam_step")
 def adam_step(outs, ins, ints, floats):
     """One step of Adam or AdamW: new parameter and moments, epsilon outside the root and after the bias correction."""

@@ -105,3 +105,51 @@ def local_response_norm_bwd(outs, ins, ints, floats):
     s = k + alpha / size * window(x * x, (size - 1) // 2, size // 2)
     terms = window(g * x * s ** (-beta - 1), size // 2, (size - 1) // 2)
     outs[0][...] = (g * s**-beta - 2 * alpha * beta / size * x * terms).reshape(outs[0].shape)
+
+
+def scaled(x):
+    """Rows in double precision and a scale for each, by which their squares neither overflow nor vanish."""
+    x = wide(x)
+    most = np.abs(x).max(-1, keepdims=True, initial=0.0)
+    _, exponent = np.frexp(np.where(np.isfinite(most) & (most > 0), most, 1.0))
+    scale = np.ldexp(1.0, np.clip(-exponent, -1000, 1000))
+    return x * scale, scale
+
+
+def length(x):
+    """The norms of rows."""
+    return np.sqrt(np.square(x).sum(-1, keepdims=True))
+
+
+@kernel("l2_norm")
+def l2_norm(outs, ins, ints, floats):
+    """Norms of rows."""
+    x, scale = scaled(ins[0].reshape(ints))
+    outs[0][...] = (length(x) / scale).reshape(outs[0].shape)
+
+
+def angle(x, y, low, zeros):
+    """Unit vectors of rows, their cosine, the scaled divisor of x and its scale, and whether x moves it."""
+    (x, a), (y, b) = scaled(x), scaled(y)
+    p, q = length(x), length(y)
+    by, over = np.maximum(p, low * a), np.maximum(q, low * b)
+    moves = ~(p < low * a)
+    if zeros:
+        by, over, moves = np.where(p == 0, np.inf, by), np.where(q == 0, np.inf, over), moves & (p != 0) & (q != 0)
+    x, y = x / by, y / over
+    return x, y, (x * y).sum(-1, keepdims=True), by, a, moves
+
+
+@kernel("cosine_similarity")
+def cosine_similarity(outs, ins, ints, floats):
+    """Cosines between rows; norms count as at least floats[0], and with floats[1] those of 0 give 0."""
+    outs[0][...] = angle(*(v.reshape(ints) for v in ins), *floats)[2].reshape(outs[0].shape)
+
+
+@kernel("cosine_similarity_bwd")
+def cosine_similarity_bwd(outs, ins, ints, floats):
+    """Its gradient by the first rows."""
+    x, y, cosine, by, scale, moves = angle(*(v.reshape(ints) for v in ins[:2]), *floats)
+    g = wide(ins[2]).reshape(-1, 1)
+    slope = g * scale / by * (y - np.where(moves, cosine * x, 0.0))
+    outs[0][...] = np.where(g == 0, 0.0, slope).reshape(outs[0].shape)

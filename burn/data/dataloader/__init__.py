@@ -1,5 +1,6 @@
 """Loaders: batches made from the items of a data set, in order or shuffled (Burn: `burn::data::dataloader`)."""
 
+from burn._hints import teaching as _teaching
 from burn.data.dataloader.base import DataLoader, DataLoaderIterator, Progress
 from burn.data.dataloader.batch import BatchDataLoader
 from burn.data.dataloader.batcher import Batcher
@@ -20,3 +21,5 @@ __all__ = [
     "Progress",
     "split_dataloader",
 ]
+
+__getattr__ = _teaching("burn.data.dataloader")

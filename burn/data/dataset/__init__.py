@@ -1,6 +1,6 @@
 """Data sets: random access to items, and views that map, cut, shuffle or sample them (Burn: `burn::data::dataset`)."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import teaching as _teaching
 from burn.data.dataset import transform
 from burn.data.dataset.base import Dataset, DatasetIterator
 from burn.data.dataset.in_memory import InMemDataset
@@ -38,7 +38,4 @@ __all__ = [
     "transform",
 ]
 
-
-def __getattr__(name):
-    """Names that wait, or that Burn has no longer, say what to use."""
-    _no_name(__name__, name)
+__getattr__ = _teaching("burn.data.dataset")

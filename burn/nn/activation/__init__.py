@@ -1,5 +1,7 @@
 """Activations as layers. Mirrors `burn::nn::activation`."""
 
+from burn._hints import teaching as _teaching
+
 from .choice import (
     Activation,
     ActivationConfig,
@@ -103,3 +105,5 @@ __all__ = [
     "ThresholdedRelu",
     "ThresholdedReluConfig",
 ]
+
+__getattr__ = _teaching("burn.nn.activation")

@@ -1,5 +1,7 @@
 """Convolution layers. Mirrors `burn::nn::conv`."""
 
+from burn._hints import teaching as _teaching
+
 from .deform import DeformConv2d, DeformConv2dConfig
 from .plain import Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, Conv3d, Conv3dConfig
 from .transposed import (
@@ -27,3 +29,5 @@ __all__ = [
     "DeformConv2d",
     "DeformConv2dConfig",
 ]
+
+__getattr__ = _teaching("burn.nn.conv")

@@ -1,6 +1,6 @@
 """Losses. Mirrors `burn::nn::loss`."""
 
-from burn._waiting import no_name as _no_name
+from burn._hints import lacking as _lacking
 
 from .binary_cross_entropy import BinaryCrossEntropyLoss, BinaryCrossEntropyLossConfig
 from .cosine_embedding import CosineEmbeddingLoss, CosineEmbeddingLossConfig
@@ -60,4 +60,4 @@ __all__ = [
 
 def __getattr__(name):
     """Names that wait say what for."""
-    _no_name("burn.nn.loss", name)
+    raise _lacking("burn.nn.loss", name)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from burn._ops.elementwise import error_huber
 from burn.config import F32, Config
 from burn.errors import ArgumentError
 from burn.module import ONE_LINE, Module
@@ -79,7 +80,7 @@ class HuberLoss(Module):
         - output: the same shape
         """
         check_alike("HuberLoss", predictions=predictions, targets=targets)
-        return self.forward_residuals(targets - predictions)
+        return huber(predictions, targets, self.delta, 1.0)
 
     def forward_residuals(self, residuals: Tensor) -> Tensor:
         """The loss of every residual.
@@ -90,7 +91,7 @@ class HuberLoss(Module):
         - output: the same shape
         """
         check_float("HuberLoss", residuals, "residuals")
-        return huber(residuals, self.delta, 1.0)
+        return huber(residuals, residuals.inner().zeros_like(), self.delta, 1.0)
 
     def custom_settings(self):
         return ONE_LINE
@@ -99,11 +100,6 @@ class HuberLoss(Module):
         return content.add("delta", self.delta).add("lin_bias", self.lin_bias)
 
 
-def huber(residuals: Tensor, delta: float, scale: float) -> Tensor:
-    """The loss of every residual, divided by a scale.
-
-    With c the residual limited to delta it is c (r - c / 2): r² / 2 where c is r. No branch has to be masked, and c is a
-    constant for the gradient: it is the one for which this is largest, so its slope is 0, or it does not move.
-    """
-    limited = residuals.inner().clamp(-delta, delta)
-    return (residuals - limited * 0.5) * (limited if scale == 1.0 else limited / scale)
+def huber(predictions: Tensor, targets: Tensor, delta: float, scale: float) -> Tensor:
+    """The loss of every element, divided by a scale."""
+    return error_huber(predictions, targets, delta, scale, delta / scale)

@@ -1,5 +1,6 @@
 """Powers of the error."""
 
+from burn._ops.elementwise import error_power
 from burn.config import Config
 from burn.module import Module
 from burn.tensor import Tensor
@@ -85,13 +86,7 @@ class LpLoss(Module):
         - output: the same shape
         """
         check_alike("LpLoss", predictions=predictions, targets=targets)
-        error = predictions - targets
-        if self.p == 2.0:
-            return error * error
-        size = error.abs()
-        if self.p == 1.0:
-            return size
-        return size.powi_scalar(int(self.p)) if self.p.is_integer() else size.powf_scalar(self.p)
+        return error_power(predictions, targets, self.p)
 
     def forward_reduce_dims(self, predictions: Tensor, targets: Tensor, dims: list[int]) -> Tensor:
         """The mean over some axes, which are kept; without axes the loss of every element.

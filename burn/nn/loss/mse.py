@@ -1,5 +1,6 @@
 """The mean squared error."""
 
+from burn._ops.elementwise import error_power
 from burn.module import Module
 from burn.tensor import Tensor
 
@@ -42,5 +43,4 @@ class MseLoss(Module):
         - output: the same shape
         """
         check_alike("MseLoss", logits=logits, targets=targets)
-        difference = logits - targets
-        return difference * difference
+        return error_power(logits, targets, 2.0)

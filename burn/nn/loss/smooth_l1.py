@@ -60,7 +60,7 @@ class SmoothL1Loss(Module):
         - output: the same shape
         """
         check_alike("SmoothL1Loss", predictions=predictions, targets=targets)
-        return huber(predictions - targets, self.beta, self.beta)
+        return huber(predictions, targets, self.beta, self.beta)
 
     def forward_with_reduction(self, predictions: Tensor, targets: Tensor, reduction: Reduction) -> Tensor:
         """The reduced loss.

@@ -1,5 +1,7 @@
 """Normalisation layers. Mirrors `burn::nn::norm`."""
 
+from burn._hints import teaching as _teaching
+
 from .batch import BatchNorm, BatchNormConfig
 from .group import GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig
 from .layer import LayerNorm, LayerNormConfig, RmsNorm, RmsNormConfig
@@ -22,3 +24,5 @@ __all__ = [
     "RmsNorm",
     "RmsNormConfig",
 ]
+
+__getattr__ = _teaching("burn.nn.norm")

@@ -5,7 +5,7 @@ from .basic import BiRnn, BiRnnConfig, Rnn, RnnConfig, RnnState
 from .gate_controller import GateController
 from .gru import BiGru, BiGruConfig, Gru, GruConfig
 from .lstm import BiLstm, BiLstmConfig, Lstm, LstmConfig
-from .lstm_state import LstmState
+from .lstm_state import LstmState, OptionalInitialLstmState
 
 __all__ = [
     "BiGru",
@@ -20,6 +20,7 @@ __all__ = [
     "Lstm",
     "LstmConfig",
     "LstmState",
+    "OptionalInitialLstmState",
     "Rnn",
     "RnnConfig",
     "RnnState",

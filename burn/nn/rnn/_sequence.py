@@ -18,8 +18,14 @@ def check_config(config) -> None:
     check_size(name, "d_input", config.d_input)
     check_size(name, "d_hidden", config.d_hidden)
     truth(name, "bias", config.bias)
-    if config.clip is not None and finite(name, "clip", config.clip) <= 0:
-        raise ArgumentError(f"[{name}] 'clip' must be positive, or None for no limit, got {config.clip}")
+    check_clip(name, config.clip)
+
+
+def check_clip(owner: str, clip: float | None) -> float | None:
+    """The limit of a state, which must be positive where there is one."""
+    if clip is not None and finite(owner, "clip", clip) <= 0:
+        raise ArgumentError(f"[{owner}] 'clip' must be positive, or None for no limit, got {clip}")
+    return clip
 
 
 def check_sequence(layer: str, input, d_input: int, batch_first: bool, gate: GateController) -> int:

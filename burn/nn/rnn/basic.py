@@ -87,7 +87,7 @@ class Rnn(Recurrent):
         self.d_hidden = gates.sizes(gate)[1]
         self.batch_first = batch_first
         self.reverse = reverse
-        self.clip = clip
+        self.clip = sequence.check_clip("Rnn", clip)
         self.hidden_activation = ActivationConfig.Tanh.init() if hidden_activation is None else hidden_activation
 
     def forward(self, input: Tensor, state: RnnState | None = None) -> tuple[Tensor, RnnState]:

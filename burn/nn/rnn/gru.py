@@ -86,7 +86,7 @@ class Gru(Recurrent):
         self.reset_after = reset_after
         self.gate_activation = ActivationConfig.Sigmoid.init() if gate_activation is None else gate_activation
         self.hidden_activation = ActivationConfig.Tanh.init() if hidden_activation is None else hidden_activation
-        self.clip = clip
+        self.clip = sequence.check_clip("Gru", clip)
 
     def forward(self, input: Tensor, state: Tensor | None = None) -> Tensor:
         """Applies the layer.

@@ -14,7 +14,7 @@ from . import _sequence as sequence
 from . import gate_controller as gates
 from ._layer import Bidirectional, Recurrent, RecurrentConfig
 from .gate_controller import GateController
-from .lstm_state import LstmState
+from .lstm_state import LstmState, OptionalInitialLstmState
 
 
 class LstmConfig(RecurrentConfig):
@@ -112,13 +112,13 @@ class Lstm(Recurrent):
         self.d_hidden = gates.sizes(input_gate)[1]
         self.batch_first = batch_first
         self.reverse = reverse
-        self.clip = clip
+        self.clip = sequence.check_clip("Lstm", clip)
         self.input_forget = input_forget
         self.gate_activation = ActivationConfig.Sigmoid.init() if gate_activation is None else gate_activation
         self.cell_activation = ActivationConfig.Tanh.init() if cell_activation is None else cell_activation
         self.hidden_activation = ActivationConfig.Tanh.init() if hidden_activation is None else hidden_activation
 
-    def forward(self, input: Tensor, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
+    def forward(self, input: Tensor, state: OptionalInitialLstmState = None) -> tuple[Tensor, LstmState]:
         """Applies the layer.
 
         Args:
@@ -144,7 +144,7 @@ class Lstm(Recurrent):
     def forward_iter(
         self,
         input_timestep_iter: Iterable[tuple[int, Tensor]],
-        state: LstmState | None,
+        state: OptionalInitialLstmState,
         batch_size: int,
         seq_length: int,
         device=None,
@@ -287,7 +287,7 @@ class BiLstm(Bidirectional):
     forward_: Lstm = field(name="forward")
     reverse: Lstm
 
-    def forward(self, input: Tensor, state: LstmState | None = None) -> tuple[Tensor, LstmState]:
+    def forward(self, input: Tensor, state: OptionalInitialLstmState = None) -> tuple[Tensor, LstmState]:
         """Applies the layer.
 
         Args:

@@ -159,3 +159,7 @@ class LstmState:
         """
         parts = zip(self.cell.chunk(n, dim), self.hidden.chunk(n, dim), strict=True)
         return [LstmState(cell, hidden) for cell, hidden in parts]
+
+
+OptionalInitialLstmState = LstmState | None
+"""What an LSTM may begin with; None is a state of zeros. Mirrors `burn::nn::OptionalInitialLstmState`."""

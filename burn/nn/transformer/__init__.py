@@ -1,5 +1,7 @@
 """Transformers. Mirrors `burn::nn::transformer`."""
 
+from burn._hints import teaching as _teaching
+
 from .decoder import TransformerDecoder, TransformerDecoderConfig, TransformerDecoderInput, TransformerDecoderLayer
 from .encoder import TransformerEncoder, TransformerEncoderConfig, TransformerEncoderInput, TransformerEncoderLayer
 from .pwff import PositionWiseFeedForward, PositionWiseFeedForwardConfig
@@ -16,3 +18,5 @@ __all__ = [
     "TransformerEncoderInput",
     "TransformerEncoderLayer",
 ]
+
+__getattr__ = _teaching("burn.nn.transformer")

@@ -1,5 +1,6 @@
 """Functional forms of layers. Mirrors `burn::tensor::module`."""
 
+from burn._hints import teaching as _teaching
 from burn.tensor._calls import teach_functions
 from burn.tensor.module.attention import attention
 from burn.tensor.module.conv import (
@@ -66,3 +67,5 @@ __all__ = [
 ]
 
 teach_functions(globals())
+
+__getattr__ = _teaching("burn.tensor.module")

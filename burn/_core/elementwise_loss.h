@@ -1,0 +1,85 @@
+/* Losses of an error x - y, with their numbers in k[0] to k[3]; gradients by x are made from (x, y, gradient of the output z). */
+#pragma once
+#include "elementwise_float.h"
+
+/* ---- |r|^p; the slope at 0 is 0, whatever p is. Factors are taken one by one, from the gradient on. */
+static inline vf m_error_power(vf r, float p) {
+    vf a = vf_abs(r);
+    if (p == 4) return a * a * (a * a);
+    if (p == 1.5f) return a * vf_sqrt(a);
+    if (p == .5f) return vf_sqrt(a);
+    return m_pow(a, elt_number(p));
+}
+static inline vf m_error_power_slope(vf r, float p, vf z) {
+    vf a = vf_abs(r), g = z * m_sign(r) * elt_number(p);
+    if (p == 4) return g * a * a * a;
+    if (p == 1.5f) return g * vf_sqrt(a);
+    g = p == .5f ? g / vf_sqrt(a) : g * m_pow(a, elt_number(p) - bc(1.f));
+    return vf_sel(vf_eq(a, bc(0.f)), bc(0.f), g);
+}
+static inline double d_error_power(double r, double p) {
+    double a = fabs(r);
+    return p == 1 ? a : p == 2 ? a * a : p == 3 ? a * a * a : p == 1.5 ? a * sqrt(a) : pow(a, p);
+}
+static inline double d_error_power_slope(double r, double p, double z) {
+    double a = fabs(r), g = p * z * d_sign(r);
+    if (a == 0 || z == 0) return 0;
+    return p == 1 ? g : p == 2 ? g * a : p == 3 ? g * a * a : p == 1.5 ? g * sqrt(a) : g * pow(a, p - 1);
+}
+static int l_error_power_f32(const elt_span *s) {
+    const int half = s->half;
+    const float p = (float)s->f[0];
+    F32_OPERAND(0)
+    F32_OPERAND(1)
+    if (p == 1) {
+        F32_BINARY_LOOP(.25f, vf_abs(x - y))
+    } else if (p == 2) {
+        F32_BINARY_LOOP(.25f, ({ vf e = x - y; e * e; }))
+    } else if (p == 3) {
+        F32_BINARY_LOOP(.25f, ({ vf e = vf_abs(x - y); e * e * e; }))
+    } else {
+        F32_BINARY_LOOP(2, m_error_power(x - y, p))
+    }
+    return BURN_OK;
+}
+static int l_error_power_bwd_f32(const elt_span *s) {
+    const int half = s->half;
+    const float p = (float)s->f[0];
+    F32_OPERAND(0)
+    F32_OPERAND(1)
+    F32_OPERAND(2)
+    if (p == 1) {
+        F32_TERNARY_LOOP(.25f, z * m_sign(x - y))
+    } else if (p == 2) {
+        F32_TERNARY_LOOP(.25f, vf_gate(z, z * (x - y) * bc(2.f)))
+    } else if (p == 3) {
+        F32_TERNARY_LOOP(.25f, ({ vf e = x - y; vf_gate(z, z * vf_abs(e) * e * bc(3.f)); }))
+    } else {
+        F32_TERNARY_LOOP(2, vf_gate(z, m_error_power_slope(x - y, p, z)))
+    }
+    return BURN_OK;
+}
+BINARY_SLOW_WITH(l_error_power_f64, double, double, const double p = s->f[0];, d_error_power(x - y, p))
+TERNARY_WITH(l_error_power_bwd_f64, double, const double p = s->f[0];, d_error_power_slope(x - y, p, z))
+FLOAT_KERNELS(error_power, .4f, 2)
+FLOAT_KERNELS(error_power_bwd, .4f, 3)
+
+/* ---- Huber's loss: r^2 / (2 k1) up to |r| = k0, then k2 (|r| - k0 / 2), k2 = k0 / k1 */
+static inline vf m_huber(vf r, const vf *k) {
+    vf a = vf_abs(r);
+    return vf_sel(vf_le(a, k[0]), a * bc(.5f) * (a / k[1]), (a - k[0] * bc(.5f)) * k[2]);
+}
+static inline vf m_huber_slope(vf r, const vf *k) {
+    return vf_sel(vf_gt(vf_abs(r), k[0]), vf_copysign(k[2], r), r / k[1]);
+}
+static inline double d_huber(double r, const double *k) {
+    double a = fabs(r);
+    return a <= k[0] ? a * .5 * (a / k[1]) : (a - k[0] * .5) * k[2];
+}
+static inline double d_huber_slope(double r, const double *k) { return fabs(r) > k[0] ? copysign(k[2], r) : r / k[1]; }
+F32_BINARY_WITH(l_error_huber_f32, .3f, F32_NUMBERS, m_huber(x - y, k))
+BINARY_SLOW_WITH(l_error_huber_f64, double, double, F64_NUMBERS, d_huber(x - y, k))
+F32_TERNARY_WITH(l_error_huber_bwd_f32, .3f, F32_NUMBERS, vf_gate(z, z * m_huber_slope(x - y, k)))
+TERNARY_WITH(l_error_huber_bwd_f64, double, F64_NUMBERS, z == 0 ? 0.0 : z * d_huber_slope(x - y, k))
+FLOAT_KERNELS(error_huber, .3f, 2)
+FLOAT_KERNELS(error_huber_bwd, .3f, 3)
