@@ -10,7 +10,7 @@ from burn.errors import ArgumentError, ArgumentTypeError
 from burn.tensor import DType, Tensor
 
 from . import packed
-from .bridge import dtype_of, map_data, renamed
+from .bridge import derived, dtype_of, renamed
 from .pack import PackDType, PackTensor
 
 _NORMS = frozenset(f"Struct:{name}" for name in ("BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "RmsNorm"))
@@ -182,7 +182,7 @@ class _PyTorch(ModuleAdapter):
             tensor = renamed(tensor, tensor.name[: len(tensor.name) - len(name)] + other)
         turned = kind == "Struct:Linear" and name == "weight" and not context.is_column_layout()
         if turned and len(tensor.shape) == 2 and tensor.dtype.kind in ("float", "int", "bool"):
-            return map_data(tensor, _transposed, tensor.dtype, tensor.shape[::-1])
+            return derived(tensor, _transposed, tensor.dtype, tensor.shape[::-1])
         return tensor
 
     def _other(self, name: str, kind: str | None) -> str | None:
@@ -349,7 +349,7 @@ def _cast(tensor: PackTensor, dtype: PackDType) -> PackTensor:
         # Not NumPy's cast, which rounds a double to bf16 twice.
         return _tensor(array.reshape(-1)).cast(DType.of(dtype.name.lower())).numpy().reshape(array.shape)
 
-    return map_data(tensor, convert, dtype, tensor.shape)
+    return derived(tensor, convert, dtype, tensor.shape)
 
 
 def _transposed(array: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 `nn.MultiheadAttention` holds the projections of query, key and value above each other, `nn.LSTM` and `nn.GRU` their gates.
 """
 
-from .bridge import map_data
+from .bridge import derived
 from .pack import PackTensor
 
 _ATTENTION = ("query", "key", "value")
@@ -59,6 +59,6 @@ def part_of(tensor: PackTensor, context) -> PackTensor:
     rows = context.param.lazy_shape()[-1]
     if parts == 1 or tensor.shape[0] != parts * rows:
         return tensor
-    return map_data(
+    return derived(
         tensor, lambda array: array[part * rows : (part + 1) * rows], tensor.dtype, (rows, *tensor.shape[1:])
     )

@@ -43,6 +43,10 @@ class MemorySource(Source):
         self._data = as_bytes(data)
         self.size = self._data.nbytes
 
+    def is_constant(self) -> bool:
+        """Whether nobody can write to the bytes."""
+        return isinstance(self._data.obj, bytes)
+
     def read(self, start: int, end: int) -> memoryview:
         if end > self.size:
             raise self.error(f"end at {self.size}, {end} were asked for; they were cut off")
