@@ -224,7 +224,7 @@ class LrScheduler(ABC):
 
     @abstractmethod
     def load_record(self, record: LrSchedulerRecord) -> LrScheduler:
-        """Set the state, as far as the record has it; returns this scheduler.
+        """Set the state; returns this scheduler. A record of another scheduler is an error: RecordValidationError.
 
         Args:
             record: what `to_record` gave.

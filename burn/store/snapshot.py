@@ -7,7 +7,7 @@ from burn.module.param import Param
 from burn.module.param_id import ParamId
 from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
 
-from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alternative_path
+from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alternative_paths
 from .bridge import RefusedTensor, from_tensor, renamed
 from .filter import PathFilter
 from .pack import PackTensor
@@ -24,6 +24,7 @@ class _Tracking(PathTracking):
         super().__init__()
         self._skip = skip_enum_variants
         self._containers: list[str] = []
+        self._root: Module | None = None
 
     def enter_module(self, name: str, container_type: str):
         self._names.append(name)
@@ -38,7 +39,7 @@ class _Tracking(PathTracking):
         names = self._names
         if self._skip:
             names = [n for n, container in zip(names, self._containers) if not container.startswith("Enum:")]
-        return ModuleContext(".".join(names), self._containers, param)
+        return ModuleContext(".".join(names), self._containers, param, self._names, self._root)
 
 
 class Collector(_Tracking, ModuleVisitor):
@@ -159,8 +160,7 @@ class Applier(_Tracking, ModuleMapper):
         """The name of the tensor for a parameter: its path, or what the adapter says that it may be called."""
         if context.path in self.tensors:
             return context.path
-        other = alternative_path(self.adapter, context)
-        return other if other in self.tensors else None
+        return next((other for other in alternative_paths(self.adapter, context) if other in self.tensors), None)
 
     def _adapted(self, tensor: PackTensor, context: ModuleContext) -> PackTensor:
         return tensor if isinstance(tensor, RefusedTensor) else _adapted(self.adapter, tensor, context)
@@ -181,14 +181,16 @@ class Applier(_Tracking, ModuleMapper):
 def collect(module, filter=None, adapter=None, skip_enum_variants: bool = False) -> list[PackTensor]:
     """The tensors of a module in visit order, named by path, with their ids."""
     collector = Collector(filter, adapter, skip_enum_variants)
-    instance("collect", "module", module, Module).visit(collector)
+    collector._root = instance("collect", "module", module, Module)
+    module.visit(collector)
     return collector.tensors
 
 
 def apply(module, tensors, filter=None, adapter=None, skip_enum_variants: bool = False):
     """The module with the tensors in it as far as they fit, and what became of each."""
     applier = Applier(tensors, filter, adapter, skip_enum_variants)
-    changed = instance("apply", "module", module, Module).map(applier)
+    applier._root = instance("apply", "module", module, Module)
+    changed = module.map(applier)
     return changed, applier.into_result()
 
 

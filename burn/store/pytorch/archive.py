@@ -22,7 +22,6 @@ _END, _END64, _LOCATOR64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CHUNK = 1 << 20
-_SUMMED = 1 << 18  # what is read at once to be summed while it is in the processor's cache
 _crc32 = core.crc32 if core.crc32_is_fast() else zlib.crc32
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
 
@@ -82,7 +81,7 @@ class Archive:
         if member.method == 0 and isinstance(self.source, MemorySource):
             data = self._start(member)
             found = self.source.read(data + start, data + end)
-            self._check_sum(member, _crc32(found) if len(found) == member.size else None)
+            self._check_sum(member, found)
             return found
         buffer = np.empty(end - start, np.uint8).data
         self.read_into(member, start, buffer)
@@ -91,21 +90,11 @@ class Archive:
     def read_into(self, member: Member, start: int, buffer: memoryview) -> None:
         """Fills a buffer with the bytes of a member from ``start`` on; one that is read whole is checked against its sum."""
         self._check_end(member, start + len(buffer))
-        whole = bool(member.crc) and len(buffer) == member.size
-        found = 0
         if member.method == 0:
-            data = self._start(member) + start
-            step = _SUMMED if whole else len(buffer) or 1
-            for at in range(0, len(buffer), step):
-                part = buffer[at : at + step]
-                self.source.read_into(part, data + at)
-                if whole:
-                    found = _crc32(part, found)
+            self.source.read_into(buffer, self._start(member) + start)
         else:
             self._inflate(member, start, buffer)
-            if whole:
-                found = _crc32(buffer)
-        self._check_sum(member, found if whole else None)
+        self._check_sum(member, buffer)
 
     @staticmethod
     def _check_end(member: Member, end: int):
@@ -115,9 +104,9 @@ class Archive:
             )
 
     @staticmethod
-    def _check_sum(member: Member, found: int | None):
-        """Raises if a sum is another than that of the directory, where 0 stands for none."""
-        if found is not None and member.crc and found != member.crc:
+    def _check_sum(member: Member, data: memoryview):
+        """Raises if the bytes of a whole member have another sum than the directory says, where 0 stands for none."""
+        if len(data) == member.size and member.crc and _crc32(data) != member.crc:
             raise Damaged(
                 f"is damaged: the bytes of its member {member.name!r} do not have the sum that they should have"
             )

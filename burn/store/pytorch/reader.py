@@ -301,7 +301,7 @@ def _tensor(container: Container, name: str, leaf) -> PackTensor:
         count * item,
         lambda: _values(container, name, leaf, dtype),
         fill=fill if stored and dtype.name != "Bool" and _is_row_major(leaf) else None,
-        constant=stored or source.is_constant(),
+        constant=source.is_constant(),
     )
 
 
