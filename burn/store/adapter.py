@@ -375,6 +375,15 @@ class HalfPrecisionAdapter(ModuleAdapter):
         return adapter
 
 
+def is_ours(adapter) -> bool:
+    """Whether an adapter is one of this module's, which any thread may run."""
+    if type(adapter) is ChainAdapter:
+        return is_ours(adapter.first) and is_ours(adapter.second)
+    return type(adapter) in (
+        IdentityAdapter, PyTorchToBurnAdapter, BurnToPyTorchAdapter, FloatCastAdapter, HalfPrecisionAdapter
+    )  # fmt: skip
+
+
 def alternative_paths(adapter, context: ModuleContext) -> list[str]:
     """What an adapter says about the names of a parameter; one that is no ModuleAdapter may know the last name only."""
     if hasattr(adapter, "get_alternative_paths"):

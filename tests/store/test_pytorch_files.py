@@ -8,10 +8,12 @@ import tarfile
 import time
 import tracemalloc
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
 
+from burn._core import core
 from burn.errors import RecordError, StoreIoError, StoreValidationError
 from burn.store import PickleValue, PytorchReader
 from burn.store.pytorch import unpickle
@@ -303,6 +305,31 @@ def test_only_the_window_of_a_storage_is_read(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert values.tolist() == list(range(24_000_000, 24_000_010)) and peak < 3 << 20
+
+
+@pytest.mark.skipif(not core.crc32_is_fast(), reason="zlib is used on such a processor")
+def test_sums_are_zlibs():
+    rng = np.random.default_rng(0)
+    data = rng.bytes(5000)
+    for size in [*range(200), 1023, 4096]:
+        part, value = data[(at := int(rng.integers(64))) : at + size], int(rng.integers(1 << 32))
+        assert core.crc32(part) == zlib.crc32(part) and core.crc32(part, value) == zlib.crc32(part, value)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_storage_with_another_sum_is_refused(method, tmp_path):
+    """From memory and from a file, as bytes and straight into a tensor."""
+    data = bytearray(zipped(dict_of(w=tensor()), method=method))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        crc = archive.getinfo("archive/data/0").CRC
+    at = data.rindex(struct.pack("<L", crc))  # in the directory, which is what counts
+    data[at : at + 4] = struct.pack("<L", crc ^ 1)
+    (tmp_path / "m.pt").write_bytes(data)
+    what = r"'w'.*'archive/data/0' do not have the sum"
+    (stored,) = PytorchReader(tmp_path / "m.pt").into_tensors()
+    for use in (read(bytes(data)).get("w").to_numpy, stored.to_numpy, lambda: stored.read_into(bytearray(16))):
+        with pytest.raises(StoreIoError, match=what):
+            use()
 
 
 def test_zip_bombs(tmp_path):
