@@ -160,7 +160,7 @@ class Applier(_Tracking, ModuleMapper):
 
     map_int = map_bool = map_float
 
-    def read_ahead(self, module: Module, threads: ThreadPoolExecutor) -> None:
+    def _read_ahead(self, module: Module, threads: ThreadPoolExecutor) -> None:
         """Begins to read the large tensors that `map` will ask for, where no code but this package's has a part in it."""
         if is_ours(self.adapter):
             module.visit(_Ahead(self, threads))
@@ -237,7 +237,7 @@ def apply(module, tensors, filter=None, adapter=None, skip_enum_variants: bool =
         return module.map(applier), applier.into_result()
     with ThreadPoolExecutor(workers, "burn-load") as threads:
         try:
-            applier.read_ahead(module, threads)
+            applier._read_ahead(module, threads)
             changed = module.map(applier)
         except BaseException:
             threads.shutdown(cancel_futures=True)

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burn import Device
-from burn.errors import RecordIoError, StoreIoError, StoreValidationError
+from burn import Device, Tensor
+from burn.errors import RecordIoError, RecordValidationError, StoreIoError, StoreValidationError
+from burn.lr_scheduler import LrSchedulerRecord
 from burn.nn import LinearConfig
-from burn.optim import AdamConfig
+from burn.optim import AdamConfig, GradientsParams, SgdConfig
 from burn.store import BurnpackStore, ModuleRecord, PytorchReader, SafetensorsStore
+from burn.store.pack import Scalar
 from tests.conftest import ROOT
 
 CPU = Device.flex()
@@ -181,3 +183,28 @@ def test_a_checkpoint_that_is_cut_while_it_is_read(name, tmp_path):
     for tensor in tensors:
         with pytest.raises((StoreIoError, StoreValidationError)):
             tensor.read_into(bytearray(tensor.byte_len()))
+
+
+def test_records_of_another_kind_are_refused(tmp_path):
+    """The three kinds of records are one format: what was mixed up is said, and nothing is taken for an empty record."""
+    model = LinearConfig(2, 2).init(CPU.autodiff())
+    optimizer = AdamConfig().init()
+    grads = GradientsParams.from_grads(model(Tensor.ones([1, 2], CPU.autodiff())).sum().backward(), model)
+    model = optimizer.step(0.1, model, grads)
+    model.save_file(tmp_path / "model")
+    optimizer.save(tmp_path / "optim")
+    LrSchedulerRecord().with_scalar("0.remaining_iters", Scalar.UInt(5)).save(tmp_path / "scheduler")
+    for name in ("model", "optim"):
+        with pytest.raises(
+            RecordValidationError, match=r"numbers alone, but has the tensor .* of a module or an optimizer"
+        ):
+            LrSchedulerRecord.load(tmp_path / name)
+    for other in ("optim", "scheduler"):
+        with pytest.raises(RecordValidationError, match="Missing tensors"):
+            model.load_file(tmp_path / other)
+    for other in ("model", "scheduler"):
+        for rule in (AdamConfig(), SgdConfig()):
+            with pytest.raises(
+                RecordValidationError, match=r"load it into the optimizer that wrote it|no id|must start with"
+            ):
+                rule.init().load(tmp_path / other)
