@@ -112,6 +112,25 @@ def to_writable(TensorBase t):
     return memoryview(exporter_of(t, True)).cast("B")
 
 
+cdef extern from "checksum.h" nogil:
+    int burn_crc32_fast()
+    uint32_t burn_crc32(const uint8_t *p, size_t n, uint32_t crc)
+
+
+def crc32_is_fast():
+    """Whether this processor can run crc32."""
+    return bool(burn_crc32_fast())
+
+
+def crc32(const uint8_t[::1] data, uint32_t value=0):
+    """What zlib.crc32 gives, several times as fast; only where crc32_is_fast()."""
+    cdef size_t n = data.shape[0]
+    if n:
+        with nogil:
+            value = burn_crc32(&data[0], n, value)
+    return value
+
+
 def from_buffer(data, shape, int dtype, int dev, int ctx):
     """A tensor with a copy of contiguous bytes."""
     cdef int64_t dims[8]

@@ -252,12 +252,12 @@ cdef class Stepper:
         self.slow = slow
 
     def map_float(self, param):
-        """The parameter after the step; itself where it has no gradient."""
+        """The parameter after the step; itself where it has no gradient, or is not to be trained (a clone of it may be)."""
         if type(param) is not part_param:
             raise TypeError(f"[step] 'param' must be a Param, got {type(param).__name__}")
         key = <object>BURN_SLOT(<object>BURN_SLOT(param, slot_id), slot_number)
         cdef PyObject *found = PyDict_GetItem(self.grads, key)
-        if found == NULL:
+        if found == NULL or not <object>BURN_SLOT(param, slot_active):
             return param
         cdef TensorBase grad = <TensorBase>found
         cdef TensorBase value

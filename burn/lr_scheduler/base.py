@@ -153,6 +153,7 @@ class LrSchedulerRecord:
 
         Raises:
             RecordIoError: if they are not a burnpack container.
+            RecordValidationError: if it holds tensors.
         """
         return cls._read(Reader.from_bytes(data))
 
@@ -174,11 +175,18 @@ class LrSchedulerRecord:
 
         Raises:
             RecordIoError: if the file is missing or damaged.
+            RecordValidationError: if it holds tensors.
         """
         return cls._read(Reader.from_file(path))
 
     @classmethod
     def _read(cls, reader: Reader) -> LrSchedulerRecord:
+        names = reader.tensor_names()
+        if names:
+            raise RecordValidationError(
+                f"[LrSchedulerRecord] the record must hold numbers alone, but has the tensor {names[0]!r}: it is of a module or "
+                "an optimizer; load it into that"
+            )
         record = cls()
         record.scalars = dict(reader.scalars())
         return record
@@ -224,7 +232,7 @@ class LrScheduler(ABC):
 
     @abstractmethod
     def load_record(self, record: LrSchedulerRecord) -> LrScheduler:
-        """Set the state, as far as the record has it; returns this scheduler.
+        """Set the state; returns this scheduler. A record of another scheduler is an error: RecordValidationError.
 
         Args:
             record: what `to_record` gave.

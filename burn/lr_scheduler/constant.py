@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from burn._arguments import finite
+from burn._arguments import finite, instance
+from burn.errors import RecordValidationError
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 
 
@@ -30,4 +31,10 @@ class ConstantLr(LrScheduler):
         return LrSchedulerRecord()
 
     def load_record(self, record: LrSchedulerRecord) -> ConstantLr:
+        instance("load_record", "record", record, LrSchedulerRecord, "read one with LrSchedulerRecord.load(path)")
+        if not record.is_empty():
+            raise RecordValidationError(
+                f"[load_record] the record of a constant rate must be empty, got {', '.join(record.scalars)}; load it into the "
+                "scheduler that wrote it"
+            )
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from burn._arguments import finite, fits, instance
+from burn.errors import RecordValidationError
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 from burn.lr_scheduler.constant import ConstantLr
 from burn.module import ParamGroup, ParamId
@@ -101,14 +102,35 @@ class ModuleLrScheduler:
         return record
 
     def load_record(self, record: LrSchedulerRecord) -> ModuleLrScheduler:
-        """Set the states of all schedulers, as far as the record has them; returns this object.
+        """Set the states of all schedulers; returns this object.
 
         Args:
             record: what `to_record` gave.
+
+        Raises:
+            RecordValidationError: if the record has numbers of no group, or lacks all those of a group whose scheduler has
+                some; nothing is then changed.
         """
         instance("load_record", "record", record, LrSchedulerRecord, "read one with LrSchedulerRecord.load(path)")
-        for number, group in enumerate(self._groups):
-            group.scheduler.load_record(record.record(str(number)))
+        parts = [record.record(str(number)) for number in range(len(self._groups))]
+        known = {f"{number}.{key}" for number, part in enumerate(parts) for key in part.scalars}
+        strange = [key for key in record.scalars if key not in known]
+        if strange:
+            raise RecordValidationError(
+                f"[load_record] the record must have the states of {len(self._groups)} groups, named 0. and up, but has "
+                f"{', '.join(map(repr, strange[:3]))}; load it into a scheduler of the same groups, or that of one scheduler "
+                "into that scheduler"
+            )
+        for number, (group, part) in enumerate(zip(self._groups, parts)):
+            own = group.scheduler.to_record().scalars
+            if part.scalars.keys().isdisjoint(own) and (own or part.scalars):
+                raise RecordValidationError(
+                    f"[load_record] the record must have the state of group {number}, a {type(group.scheduler).__name__} with "
+                    f"{', '.join(own) or 'no numbers'}, but has {', '.join(part.scalars) or 'none'} there; load it into the "
+                    "schedulers that wrote it"
+                )
+        for group, part in zip(self._groups, parts):
+            group.scheduler.load_record(part)
         return self
 
 

@@ -84,7 +84,7 @@ def check_places(module) -> None:
         if first is not path:
             raise ModuleError(
                 f"[{type(module).__name__}] one {type(part).__name__} stands in two places, {first!r} and {path!r}: "
-                "put a clone() of it into the second"
+                "keep it in one of them and use it from there, or build the second from its configuration"
             )
 
 

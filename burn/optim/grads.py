@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from burn._arguments import device as check_device
 from burn._arguments import instance
 from burn._autodiff import Gradients
 from burn.errors import AutodiffError
-from burn.module import Module, ModuleVisitor, Param, ParamId
+from burn.module import Module, ModuleVisitor, Param, ParamId, PathTracking
 from burn.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class GradientsParams:
         Args:
             grads: what `backward` returned.
             module: the module.
+
+        Raises:
+            AutodiffError: if two trained parameters have one id, as those of a layer and its `clone()`: one id has one
+                gradient.
         """
         return cls.from_module(grads, module)
 
@@ -62,9 +66,7 @@ class GradientsParams:
         >>> len(GradientsParams.from_module(model(Tensor.ones([1, 2], device)).sum().backward(), model))
         2
         """
-        collector = _Collector(grads, None)
-        check_module("from_grads", module).visit(collector)
-        return collector.result
+        return _Collector(grads, None).of(check_module("from_grads", module))
 
     @classmethod
     def from_params(cls, grads: Gradients, module: Module, ids: Iterable[ParamId]) -> GradientsParams:
@@ -82,8 +84,7 @@ class GradientsParams:
         1
         """
         collector = _Collector(grads, set(instance("from_params", "ids", ids, Iterable)))
-        check_module("from_params", module).visit(collector)
-        return collector.result
+        return collector.of(check_module("from_params", module))
 
     def get(self, id: ParamId) -> Tensor | None:
         """The gradient of a parameter; None if there is none.
@@ -157,15 +158,51 @@ class _Collector(ModuleVisitor):
     def __init__(self, grads: Gradients, ids: set[ParamId] | None) -> None:
         self._grads = instance("from_grads", "grads", grads, Gradients, "loss.backward() gives them")
         self._ids = ids
+        self._seen: set[int] = set()
+        self._twice: set[int] = set()
         self.result = GradientsParams()
+
+    def of(self, module: Module) -> GradientsParams:
+        """The gradients of a module's parameters."""
+        module.visit(self)
+        if not self._twice.isdisjoint(self.result._grads):
+            _refuse_twice(module, self._twice & self.result._grads.keys())
+        return self.result
 
     def visit_float(self, param: Param) -> None:
         # A parameter that is not initialised was in no forward pass: initialising it here would be for nothing.
         if not param.is_initialized() or (self._ids is not None and param.id not in self._ids):
             return
         grad = param.val().grad_remove(self._grads)
+        number = param.id.val()
         if grad is not None:
-            self.result._grads[param.id.val()] = grad
+            self.result._grads[number] = grad
+        if param.is_active():
+            (self._twice if number in self._seen else self._seen).add(number)
+
+
+class _Places(PathTracking, ModuleVisitor):
+    """The paths of trained parameters, by the number of their ids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[int, list[str]] = {}
+
+    def visit_float(self, param: Param) -> None:
+        if param.is_active() and param.is_initialized():
+            self.found.setdefault(param.id.val(), []).append(self.path())
+
+
+def _refuse_twice(module: Module, numbers: set[int]) -> NoReturn:
+    """Raises, naming the places of a parameter's id."""
+    places = _Places()
+    module.visit(places)
+    first, second, *_ = next(paths for number, paths in places.found.items() if number in numbers)
+    raise AutodiffError(
+        f"[from_grads] 'module' must have an id for each trained parameter, but {first!r} and {second!r} have one, as those of "
+        "a clone() or of a file that was loaded twice, and so one gradient; build the second layer from its configuration, "
+        "freeze() one of them, or give it new ids with a ModuleMapper and Param.from_mapped_value(ParamId(), value.detach(), ...)"
+    )
 
 
 class _Mover(ModuleVisitor):

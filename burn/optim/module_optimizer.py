@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -11,7 +13,7 @@ from burn._arguments import finite, fits, instance, shown
 from burn._core import core
 from burn._locks import Lock
 from burn.device import Device
-from burn.errors import ArgumentTypeError, AutodiffError, DTypeError, RecordValidationError, ShapeError
+from burn.errors import ArgumentError, ArgumentTypeError, AutodiffError, DTypeError, RecordValidationError, ShapeError
 from burn.grad_clipping import GradientClipping, GradientClippingConfig
 from burn.module import ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId, PathTracking
 from burn.optim.base import Optimizer
@@ -68,6 +70,7 @@ class ModuleOptimizer:
     ) -> None:
         self._groups = [_Group(ParamGroup.all(), _rule("ModuleOptimizer", optimizer), _clipping(grad_clipping))]
         self._states: dict[int, core.UpdateState] = {}  # by the number of the id
+        self._unseen = False  # whether states were loaded that no step has looked for
         self._lock = Lock()  # steps change moments in place, which a thread that copies them must not see half done
 
     def with_group(
@@ -116,8 +119,9 @@ class ModuleOptimizer:
         Args:
             lr: learning rate, or a `ModuleLearningRate` with one for each group of parameters.
             module: the module; it stays as it is.
-            grads: gradients of its parameters; used up. A parameter without one stays as it is, and so does its state;
-                one on another device than its gradient moves there, with its state, as in Burn.
+            grads: gradients of its parameters; used up. A parameter without one stays as it is, and so does its state, and
+                so does one that is not to be trained; one on another device than its gradient moves there, with its
+                state, as in Burn.
 
         Returns:
             The module with updated parameters.
@@ -135,6 +139,16 @@ class ModuleOptimizer:
 
     def _step(self, lr: Any, module: Module, grads: GradientsParams) -> Module:
         count = len(grads)
+        if self._unseen and count:
+            self._unseen = False
+            if self._states.keys().isdisjoint(grads._grads):
+                warnings.warn(
+                    f"[step] none of the {len(self._states)} states that were loaded is of a parameter with a gradient: all "
+                    "start anew. States belong to the ids of parameters, so load the record of the model too, and before "
+                    "the first step",
+                    UserWarning,
+                    stacklevel=3,
+                )
         if self.has_gradient_clipping():
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
@@ -201,6 +215,7 @@ class ModuleOptimizer:
         states = {id: self._entry(id, values, record.paths.get(str(id))) for id, values in leaves.items()}
         with self._lock.held:
             self._states = states
+            self._unseen = bool(states)
         return self
 
     def into_bytes(self) -> bytes:
@@ -259,6 +274,7 @@ class ModuleOptimizer:
     def __setstate__(self, state: tuple[list[_Group], bytes]) -> None:
         self._groups, data = state
         self._lock = Lock()
+        self._states, self._unseen = {}, False
         self.from_bytes(data)
 
     def _group_of(self, id: ParamId, path: str | None) -> int:
@@ -292,6 +308,12 @@ class ModuleOptimizer:
                 f"[load_record] the state of parameter {path or ParamId(id)} must fit {type(optimizer).__name__}, but has no "
                 f"'{str(missing).removeprefix(prefix + '.')}'; load it into the optimizer that wrote it"
             ) from None
+        left = leaves.keys() - {name for name, _ in flatten(state, prefix)}
+        if left:
+            raise RecordValidationError(
+                f"[load_record] the state of parameter {path or ParamId(id)} must fit {type(optimizer).__name__}, which has no "
+                f"'{min(left).removeprefix(prefix + '.')}'; load it into the optimizer that wrote it"
+            )
         entry = core.UpdateState(Device.flex()._slot, rank, group, path)
         self._keep(entry, state)
         return entry
@@ -311,7 +333,7 @@ class _Clipper(PathTracking, ModuleVisitor):
 
     def visit_float(self, param: Param) -> None:
         grad = self._grads.get(param.id)
-        if grad is None:
+        if grad is None or not param.is_active():
             return
         path = self.path()
         clipping = self._optimizer._groups[self._optimizer._group_of(param.id, path)].clipping
@@ -413,7 +435,8 @@ class _Paths(PathTracking, ModuleVisitor):
         self.found: dict[ParamId, str] = {}
 
     def visit_float(self, param: Param) -> None:
-        self.found[param.id] = self.path()
+        if param.is_active():
+            self.found[param.id] = self.path()
 
 
 def _refuse(path: str | None, value: Tensor, grad: Tensor, state: tuple[Tensor, ...]) -> NoReturn:
@@ -450,7 +473,14 @@ def _clipping(clipping: GradientClippingConfig | GradientClipping | None) -> Gra
 
 
 def _rule(op: str, optimizer: Optimizer) -> Optimizer:
-    return instance(op, "optimizer", optimizer, Optimizer, "build() of a config, such as AdamConfig(), makes one")
+    instance(op, "optimizer", optimizer, Optimizer, "build() of a config, such as AdamConfig(), makes one")
+    kind = getattr(optimizer, "state_type", None)
+    if dataclasses.is_dataclass(kind) and any(field.name == _RANK for field in dataclasses.fields(kind)):
+        raise ArgumentError(
+            f"[{op}] the state of {type(optimizer).__name__} must have no field {_RANK!r}, where records have the rank of the "
+            "parameter; give the field another name"
+        )
+    return optimizer
 
 
 def _learning_rate(lr: Any) -> Any:

@@ -10,7 +10,7 @@ from burn.errors import ArgumentError, ArgumentTypeError
 from burn.tensor import DType, Tensor
 
 from . import packed
-from .bridge import dtype_of, map_data, renamed
+from .bridge import derived, dtype_of, renamed
 from .pack import PackDType, PackTensor
 
 _NORMS = frozenset(f"Struct:{name}" for name in ("BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "RmsNorm"))
@@ -33,21 +33,28 @@ class ModuleContext:
     >>> context = ModuleContext("fc.weight", ["Struct:Model", "Struct:Linear"], LinearConfig(2, 3).init().weight)
     >>> context.module_type(), context.container_path(), context.param_name(), context.is_column_layout()
     ('Struct:Linear', 'Struct:Model.Struct:Linear', 'weight', False)
+    >>> linear = LinearConfig(2, 3).init()
+    >>> ModuleContext("bias", ["Struct:Linear"], linear.bias, ["bias"], linear).module_of("Struct:Linear") is linear
+    True
     """
 
-    __slots__ = ("containers", "param", "path")
+    __slots__ = ("_names", "_root", "containers", "param", "path")
 
-    def __init__(self, path: str, containers, param=None):
+    def __init__(self, path: str, containers, param=None, names=(), root=None):
         """A place.
 
         Args:
             path: the parameter's path.
             containers: what it is in, outermost first: ``Struct:<type>``, ``Enum:<type>``, ``Vec``, ``Array``, ``Tuple``.
             param: the Param.
+            names: the name in each container, those too that the path leaves out.
+            root: the module that is walked over.
         """
         self.path = path
         self.containers = tuple(containers)
         self.param = param
+        self._names = tuple(names)
+        self._root = root
 
     def module_type(self) -> str | None:
         """The innermost module or enum that the parameter is in; None outside of any."""
@@ -60,6 +67,32 @@ class ModuleContext:
     def param_name(self) -> str:
         """The last name of the path."""
         return self.path.rpartition(".")[2]
+
+    def module_of(self, module_type: str):
+        """The innermost module of that type that the parameter is in; None if there is none, or where it is not known.
+
+        Args:
+            module_type: such as ``Struct:Lstm``.
+        """
+        if module_type not in self.containers or self._root is None:
+            return None
+        depth = len(self.containers) - 1 - self.containers[::-1].index(module_type)
+        value = self._root
+        try:
+            for name, container in zip(self._names[:depth], self.containers):
+                if container.startswith("Struct:"):
+                    value = vars(value)[next(attribute for attribute, shown, _ in value._layout if shown == name)]
+                else:
+                    value = value[name if container == "Dict" else int(name)]
+        except (
+            AttributeError,
+            LookupError,
+            StopIteration,
+            TypeError,
+            ValueError,
+        ):  # what visits its parts in a way of its own
+            return None
+        return value
 
     def is_column_layout(self) -> bool:
         """Whether the parameter is saved transposed already, as the weight of a Linear with ``LinearLayout.Col`` is."""
@@ -115,6 +148,19 @@ class ModuleAdapter:
         other = self.get_alternative_param_name(name, context.module_type())
         return None if other is None else context.path[: len(context.path) - len(name)] + other
 
+    def get_alternative_paths(self, context: ModuleContext) -> list[str]:
+        """All names that a parameter may have in the file if it is not found under its path; the first that is there is taken.
+
+        Args:
+            context: where the parameter stands.
+
+        >>> context = ModuleContext("norm.gamma", ["Struct:Model", "Struct:LayerNorm"])
+        >>> PyTorchToBurnAdapter().get_alternative_paths(context)
+        ['norm.weight']
+        """
+        other = self.get_alternative_path(context)
+        return [] if other is None else [other]
+
     def chain(self, next: "ModuleAdapter") -> "ModuleAdapter":
         """This adapter, then another.
 
@@ -164,9 +210,12 @@ class ChainAdapter(ModuleAdapter):
         return again or found
 
     def get_alternative_path(self, context: ModuleContext) -> str | None:
-        return super().get_alternative_path(context) or next(
-            (found for a in (self.first, self.second) if (found := alternative_path(a, context)) is not None), None
-        )
+        return next(iter(self.get_alternative_paths(context)), None)
+
+    def get_alternative_paths(self, context: ModuleContext) -> list[str]:
+        own = super().get_alternative_path(context)
+        both = [*alternative_paths(self.first, context), *alternative_paths(self.second, context)]
+        return both if own is None else [own, *both]
 
 
 class _PyTorch(ModuleAdapter):
@@ -182,7 +231,7 @@ class _PyTorch(ModuleAdapter):
             tensor = renamed(tensor, tensor.name[: len(tensor.name) - len(name)] + other)
         turned = kind == "Struct:Linear" and name == "weight" and not context.is_column_layout()
         if turned and len(tensor.shape) == 2 and tensor.dtype.kind in ("float", "int", "bool"):
-            return map_data(tensor, _transposed, tensor.dtype, tensor.shape[::-1])
+            return derived(tensor, _transposed, tensor.dtype, tensor.shape[::-1])
         return tensor
 
     def _other(self, name: str, kind: str | None) -> str | None:
@@ -197,7 +246,8 @@ class PyTorchToBurnAdapter(_PyTorch):
     The weight of a Linear is transposed, unless its layout saves it transposed anyway; ``weight`` and ``bias`` of norms are
     found for ``gamma`` and ``beta``, ``weight`` of a PReLU for ``alpha``. Query, key and value of a MultiHeadAttention take their
     part of ``in_proj_weight`` and ``in_proj_bias`` where PyTorch has them in one, its output takes ``out_proj``. The gates of
-    Lstm, Gru and Rnn take theirs of ``weight_ih_l0`` and the like, of both ways in BiLstm, BiGru and BiRnn.
+    Lstm, Gru and Rnn take theirs of ``weight_ih_l0`` and the like, of both ways in BiLstm, BiGru and BiRnn. The layers of
+    TransformerEncoder and TransformerDecoder are found under PyTorch's names, such as ``self_attn`` and ``linear1``.
 
     >>> PyTorchToBurnAdapter().get_alternative_param_name("gamma", "Struct:InstanceNorm")
     'weight'
@@ -215,6 +265,14 @@ class PyTorchToBurnAdapter(_PyTorch):
     def get_alternative_path(self, context: ModuleContext) -> str | None:
         found = packed.place(context.path, context.containers)
         return super().get_alternative_path(context) if found is None else found[0]
+
+    def get_alternative_paths(self, context: ModuleContext) -> list[str]:
+        found = super().get_alternative_paths(context)
+        path = packed.pytorch_path(context)
+        if path != context.path:
+            other = ModuleContext(path, context.containers)
+            found += [*super().get_alternative_paths(other), path]
+        return found
 
 
 class BurnToPyTorchAdapter(_PyTorch):
@@ -317,11 +375,24 @@ class HalfPrecisionAdapter(ModuleAdapter):
         return adapter
 
 
-def alternative_path(adapter, context: ModuleContext) -> str | None:
-    """What an adapter says about the name of a parameter; one that is no ModuleAdapter may know the last name only."""
+def is_ours(adapter) -> bool:
+    """Whether an adapter is one of this module's, which any thread may run."""
+    if type(adapter) is ChainAdapter:
+        return is_ours(adapter.first) and is_ours(adapter.second)
+    return type(adapter) in (
+        IdentityAdapter, PyTorchToBurnAdapter, BurnToPyTorchAdapter, FloatCastAdapter, HalfPrecisionAdapter
+    )  # fmt: skip
+
+
+def alternative_paths(adapter, context: ModuleContext) -> list[str]:
+    """What an adapter says about the names of a parameter; one that is no ModuleAdapter may know the last name only."""
+    if hasattr(adapter, "get_alternative_paths"):
+        return adapter.get_alternative_paths(context)
     if hasattr(adapter, "get_alternative_path"):
-        return adapter.get_alternative_path(context)
-    return ModuleAdapter.get_alternative_path(adapter, context)
+        other = adapter.get_alternative_path(context)
+    else:
+        other = ModuleAdapter.get_alternative_path(adapter, context)
+    return [] if other is None else [other]
 
 
 def adapter(op: str, value) -> ModuleAdapter:
@@ -349,7 +420,7 @@ def _cast(tensor: PackTensor, dtype: PackDType) -> PackTensor:
         # Not NumPy's cast, which rounds a double to bf16 twice.
         return _tensor(array.reshape(-1)).cast(DType.of(dtype.name.lower())).numpy().reshape(array.shape)
 
-    return map_data(tensor, convert, dtype, tensor.shape)
+    return derived(tensor, convert, dtype, tensor.shape)
 
 
 def _transposed(array: np.ndarray) -> np.ndarray:

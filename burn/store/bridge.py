@@ -71,7 +71,8 @@ class RefusedTensor(PackTensor):
         self.param_id = None
         self.reason = reason
         self._byte_len = byte_len
-        self._provider = None
+        self._bytes = self._provider = self._fill = None
+        self._constant = False
 
     def to_bytes(self):
         """Raises the reason."""
@@ -123,6 +124,11 @@ def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: i
     >>> deferred("w", PackDType("F32"), [2], lambda: np.ones(2, "f4")).to_numpy().tolist()
     [1.0, 1.0]
     """
+    return _produced(name, dtype, shape, provider, param_id, False)
+
+
+def _produced(name: str, dtype: PackDType, shape, provider: Callable, param_id, constant: bool) -> PackTensor:
+    """`deferred`; ``constant``: whether nobody ever writes to the memory that the provider gives."""
     shape, size = tuple(shape), data_len(dtype, shape)
 
     def produce():
@@ -143,7 +149,7 @@ def deferred(name: str, dtype: PackDType, shape, provider: Callable, param_id: i
                 )
         return values
 
-    return PackTensor.deferred(name, dtype, shape, size, produce, param_id)
+    return PackTensor.deferred(name, dtype, shape, size, produce, param_id, constant=constant)
 
 
 def from_tensor(name: str, tensor: Tensor, param_id: int | None = None) -> PackTensor:
@@ -225,6 +231,17 @@ def map_data(tensor: PackTensor, function: Callable, dtype: PackDType, shape) ->
     return deferred(tensor.name, dtype, shape, lambda: np.asarray(function(tensor.to_numpy())), tensor.param_id)
 
 
+def derived(tensor: PackTensor, function: Callable, dtype: PackDType, shape) -> PackTensor:
+    """`map_data` for a function that gives new memory, or a part of what it was given, and keeps neither.
+
+    Its values can be loaded without another copy, unless those of the tensor can change.
+    """
+    constant = tensor.is_stored() or tensor.is_constant()
+    return _produced(
+        tensor.name, dtype, shape, lambda: np.asarray(function(tensor.to_numpy())), tensor.param_id, constant
+    )
+
+
 def renamed(tensor: PackTensor, name: str) -> PackTensor:
     """The same bytes under another name.
 
@@ -246,7 +263,14 @@ def renamed(tensor: PackTensor, name: str) -> PackTensor:
         return PackTensor(name, tensor.dtype, tensor.shape, tensor.to_bytes(), tensor.param_id)
     fill = tensor.read_into if tensor.is_stored() else None
     return PackTensor.deferred(
-        name, tensor.dtype, tensor.shape, tensor.byte_len(), tensor.to_bytes, tensor.param_id, fill
+        name,
+        tensor.dtype,
+        tensor.shape,
+        tensor.byte_len(),
+        tensor.to_bytes,
+        tensor.param_id,
+        fill,
+        tensor.is_constant(),
     )
 
 

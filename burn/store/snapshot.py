@@ -1,19 +1,26 @@
 """Tensors out of a module, and tensors into one."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
+
 from burn._arguments import instance, shown
+from burn._core import core
 from burn.errors import ArgumentTypeError, BurnError, StoreError, StoreValidationError
 from burn.module.base import Module
 from burn.module.param import Param
 from burn.module.param_id import ParamId
 from burn.module.visitor import ModuleMapper, ModuleVisitor, PathTracking
+from burn.tensor._interop import HOST
 
-from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alternative_path
+from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alternative_paths, is_ours
 from .bridge import RefusedTensor, from_tensor, renamed
 from .filter import PathFilter
 from .pack import PackTensor
 from .record import unpack_tensor
 from .result import AdapterError, ApplyError, ApplyResult, DTypeMismatch, LoadError, ShapeMismatch
 
+_AHEAD = 1 << 20
+"""Bytes from which on a tensor is worth a thread."""
+_MAX_THREADS = 4
 _EXPECTED = {"float": "F32", "int": "I32", "bool": "Bool(Native)"}
 
 
@@ -24,6 +31,7 @@ class _Tracking(PathTracking):
         super().__init__()
         self._skip = skip_enum_variants
         self._containers: list[str] = []
+        self._root: Module | None = None
 
     def enter_module(self, name: str, container_type: str):
         self._names.append(name)
@@ -38,7 +46,7 @@ class _Tracking(PathTracking):
         names = self._names
         if self._skip:
             names = [n for n, container in zip(names, self._containers) if not container.startswith("Enum:")]
-        return ModuleContext(".".join(names), self._containers, param)
+        return ModuleContext(".".join(names), self._containers, param, self._names, self._root)
 
 
 class Collector(_Tracking, ModuleVisitor):
@@ -112,6 +120,7 @@ class Applier(_Tracking, ModuleMapper):
         self._skipped: set[str] = set()
         self._missing: list[tuple[str, str]] = []
         self._errors: list[ApplyError] = []
+        self._ahead: dict[str, Future] = {}
 
     def map_float(self, param: Param) -> Param:
         context = self._context(param)
@@ -137,7 +146,8 @@ class Applier(_Tracking, ModuleMapper):
         fault = self._fault(tensor, param, path)
         if fault is None:
             try:
-                value = unpack_tensor(tensor, param.lazy_device(), param.kind)
+                ahead = self._ahead.pop(path, None)
+                value = unpack_tensor(tensor, param.lazy_device(), param.kind) if ahead is None else ahead.result()
                 id = param.id if tensor.param_id is None else ParamId(tensor.param_id)
                 loaded = param.transform_for_load(value, id)
             except Exception as error:  # load mappers and providers are anybody's too
@@ -150,6 +160,11 @@ class Applier(_Tracking, ModuleMapper):
 
     map_int = map_bool = map_float
 
+    def _read_ahead(self, module: Module, threads: ThreadPoolExecutor) -> None:
+        """Begins to read the large tensors that `map` will ask for, where no code but this package's has a part in it."""
+        if is_ours(self.adapter):
+            module.visit(_Ahead(self, threads))
+
     def into_result(self) -> ApplyResult:
         """What became of it."""
         unused = sorted(name for name in self.tensors if name not in self._consumed)
@@ -159,8 +174,7 @@ class Applier(_Tracking, ModuleMapper):
         """The name of the tensor for a parameter: its path, or what the adapter says that it may be called."""
         if context.path in self.tensors:
             return context.path
-        other = alternative_path(self.adapter, context)
-        return other if other in self.tensors else None
+        return next((other for other in alternative_paths(self.adapter, context) if other in self.tensors), None)
 
     def _adapted(self, tensor: PackTensor, context: ModuleContext) -> PackTensor:
         return tensor if isinstance(tensor, RefusedTensor) else _adapted(self.adapter, tensor, context)
@@ -178,17 +192,56 @@ class Applier(_Tracking, ModuleMapper):
         return None if tuple(tensor.shape) == expected else ShapeMismatch(path, expected, tuple(tensor.shape))
 
 
+class _Ahead(_Tracking, ModuleVisitor):
+    """Hands what an applier will read to threads. What is wrong is left to the applier, which finds it again."""
+
+    def __init__(self, applier: Applier, threads: ThreadPoolExecutor):
+        super().__init__(applier._skip)
+        self._root = applier._root
+        self._applier = applier
+        self._threads = threads
+
+    def visit_float(self, param: Param):
+        applier, context = self._applier, self._context(param)
+        key = applier._key(context)
+        if key is None or not applier.filter.matches_with_container(context.path, context.container_path()):
+            return
+        tensor = applier.tensors[key]
+        if tensor.byte_len() < _AHEAD or not (tensor.is_stored() or tensor.is_constant()):
+            return
+        device = param.lazy_device()
+        try:
+            tensor = applier._adapted(renamed(tensor, context.path), context)
+        except StoreError:
+            return
+        if device._dlpack()[0] == HOST and applier._fault(tensor, param, context.path) is None:
+            applier._ahead[context.path] = self._threads.submit(unpack_tensor, tensor, device, param.kind)
+
+    visit_int = visit_bool = visit_float
+
+
 def collect(module, filter=None, adapter=None, skip_enum_variants: bool = False) -> list[PackTensor]:
     """The tensors of a module in visit order, named by path, with their ids."""
     collector = Collector(filter, adapter, skip_enum_variants)
-    instance("collect", "module", module, Module).visit(collector)
+    collector._root = instance("collect", "module", module, Module)
+    module.visit(collector)
     return collector.tensors
 
 
 def apply(module, tensors, filter=None, adapter=None, skip_enum_variants: bool = False):
     """The module with the tensors in it as far as they fit, and what became of each."""
     applier = Applier(tensors, filter, adapter, skip_enum_variants)
-    changed = instance("apply", "module", module, Module).map(applier)
+    applier._root = instance("apply", "module", module, Module)
+    workers = min(core.pool_size_now(), _MAX_THREADS)
+    if workers == 1 or sum(tensor.byte_len() for tensor in applier.tensors.values()) < 2 * _AHEAD:
+        return module.map(applier), applier.into_result()
+    with ThreadPoolExecutor(workers, "burn-load") as threads:
+        try:
+            applier._read_ahead(module, threads)
+            changed = module.map(applier)
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise
     return changed, applier.into_result()
 
 

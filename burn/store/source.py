@@ -9,6 +9,7 @@ import numpy as np
 
 from burn._arguments import file_path
 from burn.errors import StoreIoError
+from burn.store.pack.base import open_file
 from burn.store.pack.tensor import as_bytes
 
 
@@ -24,6 +25,10 @@ class Source:
     def read(self, start: int, end: int) -> memoryview:
         """The bytes from ``start`` to ``end``, all of them."""
         raise NotImplementedError
+
+    def is_constant(self) -> bool:
+        """Whether nobody ever writes to the bytes that `read` gives."""
+        return True
 
     def read_into(self, buffer, start: int) -> None:
         """Fills a writable buffer with the bytes from ``start`` on."""
@@ -43,6 +48,9 @@ class MemorySource(Source):
         self._data = as_bytes(data)
         self.size = self._data.nbytes
 
+    def is_constant(self) -> bool:
+        return isinstance(self._data.obj, bytes)
+
     def read(self, start: int, end: int) -> memoryview:
         if end > self.size:
             raise self.error(f"end at {self.size}, {end} were asked for; they were cut off")
@@ -56,8 +64,7 @@ class FileSource(Source):
         path = file_path(format, path)
         super().__init__(format, repr(path))
         try:
-            self._file = open(path, "rb", buffering=0)
-            self.size = os.fstat(self._file.fileno()).st_size
+            self._file, self.size = open_file(path)
         except FileNotFoundError as error:
             raise MissingStoreFile(f"[{format}] cannot open {path!r}: there is no such file") from error
         except (OSError, ValueError) as error:

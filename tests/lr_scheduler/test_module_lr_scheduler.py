@@ -100,3 +100,48 @@ def test_records_of_states():
         LrSchedulerRecord.from_state(3)
     with pytest.raises(ArgumentTypeError, match=r"\[into_state\] 'kind' must be a dataclass, got the class int"):
         record.into_state(int)
+
+
+class Halving(LrScheduler):
+    def __init__(self, lr):
+        self.lr = 2 * lr
+
+    def step(self):
+        self.lr /= 2
+        return self.lr
+
+    def to_record(self):
+        return LrSchedulerRecord().with_scalar("lr", self.lr)
+
+    def load_record(self, record):
+        self.lr = record.scalar("lr", float)
+        return self
+
+
+def test_records_of_others_are_refused_and_change_nothing():
+    """What matches nothing would leave a schedule at its start without a word."""
+    state = LrSchedulerRecord().with_scalar("lr", 0.5)
+    with pytest.raises(RecordValidationError, match=r"constant rate must be empty, got lr; load it into the scheduler"):
+        ConstantLr(0.1).load_record(state)
+    assert ConstantLr(0.1).load_record(LrSchedulerRecord()).step() == 0.1
+    with pytest.raises(ArgumentTypeError, match=r"\[load_record\] 'record'"):
+        ConstantLr(0.1).load_record({})
+
+    scheduler = ModuleLrScheduler(Halving(0.4)).with_group(ParamGroup.from_path("a"), 0.1)
+    for record, what in [
+        (state, r"states of 2 groups, named 0. and up, but has 'lr'"),
+        (LrSchedulerRecord().with_record("0", state).with_record("2", state), r"but has '2\.lr'"),
+        (
+            LrSchedulerRecord().with_record("0", state).with_record("1", state),
+            r"group 1, a ConstantLr with no numbers.* has lr",
+        ),
+        (LrSchedulerRecord(), r"group 0, a Halving with lr, but has none there"),
+        (
+            LrSchedulerRecord().with_record("0", LrSchedulerRecord().with_scalar("step", 3)),
+            r"a Halving with lr, but has step",
+        ),
+    ]:
+        with pytest.raises(RecordValidationError, match=what):
+            scheduler.load_record(record)
+        assert scheduler.to_record().scalars["0.lr"].value == 0.8
+    assert scheduler.load_record(LrSchedulerRecord().with_record("0", state)).step().base() == 0.25

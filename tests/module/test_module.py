@@ -409,7 +409,7 @@ def test_one_module_in_two_places():
             self.rest = [second]
 
     tiny = Tiny()
-    with pytest.raises(ModuleError, match=r"one Tiny stands in two places, 'first' and 'rest.0': put a clone\(\)"):
+    with pytest.raises(ModuleError, match=r"one Tiny stands in two places, 'first' and 'rest.0': keep it in one"):
         Pair(tiny, tiny)
     with pytest.raises(ModuleError, match=r"one Param stands in two places, 'first.weight' and 'rest.0.weight'"):
         Pair(tiny, tiny.replace(bias=Param.from_data([0.0], CPU)))

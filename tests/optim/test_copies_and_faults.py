@@ -1,6 +1,7 @@
 """Copies of optimizers, also by other threads; steps that fail change nothing, and name the parameter that is at fault."""
 
 import copy
+import dataclasses
 import os
 import pickle
 import signal
@@ -11,10 +12,12 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor, nn
-from burn.errors import DTypeError, ShapeError
-from burn.module import ParamGroup
-from burn.optim import AdamConfig, GradientsParams, SgdConfig
+from burn.errors import ArgumentError, AutodiffError, DTypeError, RecordValidationError, ShapeError
+from burn.grad_clipping import GradientClippingConfig
+from burn.module import Module, ModuleMapper, Param, ParamGroup, ParamId
+from burn.optim import AdamConfig, GradientsParams, ModuleOptimizer, Optimizer, OptimizerRecord, SgdConfig
 from burn.optim.momentum import MomentumConfig
+from burn.store.pack import PackTensor, Scalar
 from tests.optim.test_module_optimizer import CONFIGS, Net, assert_same, make_grads, train
 
 CPU = Device.flex()
@@ -159,3 +162,107 @@ def test_a_child_forked_during_a_step_steps_too():
     held[1].set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def clones(first, second):
+    """Gradients of a net that has a layer and its clone, after two layers that come from functions of one."""
+    device = CPU.autodiff()
+    layer = nn.LinearConfig(2, 2).init(device)
+    net = Pair(first(layer), second(layer.clone()))
+    return net, net.b(net.a(Tensor.ones([1, 2], device))).sum().backward()
+
+
+class Pair(Module):
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+
+def same(layer):
+    return layer
+
+
+def test_two_trained_parameters_of_one_id_are_an_error():
+    """A clone has the ids of what it is a clone of: one of them would be trained, with the gradients of either."""
+    net, grads = clones(same, same)
+    with pytest.raises(AutodiffError, match=r"'a\.weight' and 'b\.weight' have one.*clone\(\).*build the second layer"):
+        GradientsParams.from_grads(grads, net)
+    net, grads = clones(same, lambda layer: layer.map(NewIds()))
+    stepped = SgdConfig().init().step(0.1, net, GradientsParams.from_grads(grads, net))
+    for before, after in ((net.a, stepped.a), (net.b, stepped.b)):
+        assert before.weight.val().tolist() != after.weight.val().tolist()
+
+
+class NewIds(ModuleMapper):
+    def map_float(self, param):
+        _, value, mapper = param.consume()
+        return Param.from_mapped_value(ParamId(), value.detach(), mapper)
+
+
+@pytest.mark.parametrize("clipping", [None, GradientClippingConfig.Norm(1e-3)])
+@pytest.mark.parametrize("frozen", ["a", "b"])
+@pytest.mark.parametrize("config", [SgdConfig(), AdamConfig()])
+def test_a_frozen_clone_stays_as_it_is(config, frozen, clipping):
+    """A target beside what is trained has the same ids; whichever comes first, the trained one is stepped."""
+    freeze = [layer_no_grad if frozen == name else same for name in "ab"]
+    net, grads = clones(*freeze)
+    optimizer = config.init()
+    if clipping is not None:
+        optimizer = optimizer.with_grad_clipping(clipping)
+    stepped = optimizer.step(0.1, net, GradientsParams.from_grads(grads, net))
+    changed = {
+        name: getattr(net, name).weight.val().tolist() != getattr(stepped, name).weight.val().tolist() for name in "ab"
+    }
+    assert changed == {"a": frozen == "b", "b": frozen == "a"}
+    assert sorted(optimizer.to_record().paths.values()) in (
+        [],
+        [f"{'b' if frozen == 'a' else 'a'}.{p}" for p in ("bias", "weight")],
+    )
+
+
+def layer_no_grad(layer):
+    return layer.no_grad()
+
+
+def test_states_that_belong_to_nothing_are_reported():
+    device = CPU.autodiff()
+    model = nn.LinearConfig(2, 2).init(device)
+    optimizer, other = AdamConfig().init(), AdamConfig().init()
+
+    def grads(model):
+        return GradientsParams.from_grads(model(Tensor.ones([1, 2], device)).sum().backward(), model)
+
+    model = optimizer.step(0.1, model, grads(model))
+    fresh = nn.LinearConfig(2, 2).init(device)
+    other.load_record(optimizer.to_record())
+    with pytest.warns(
+        UserWarning, match=r"\[step\] none of the 2 states that were loaded .* load the record of the model"
+    ):
+        fresh = other.step(0.1, fresh, grads(fresh))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other.step(0.1, fresh, grads(fresh))
+        again = AdamConfig().init().load_record(optimizer.to_record())
+        loaded = nn.LinearConfig(2, 2).init(device).load_record(model.into_record())
+        again.step(0.1, loaded, grads(loaded))
+
+
+def test_records_of_another_rule_are_refused():
+    """A leaf that the state has no place for is of another optimizer."""
+    optimizer = SgdConfig().init()
+    record = OptimizerRecord([PackTensor.from_numpy("7.momentum", np.zeros(2, "f4"), 7)], {"7.__rank": Scalar.UInt(1)})
+    with pytest.raises(
+        RecordValidationError, match=r"must fit Sgd, which has no 'momentum'; load it into the optimizer"
+    ):
+        optimizer.load_record(record)
+
+
+def test_a_state_with_a_field_of_the_records_own():
+    class Strange(Optimizer):
+        state_type = dataclasses.make_dataclass("StrangeState", [("__rank", int)])
+
+        def step(self, lr, tensor, grad, state):
+            return tensor, state
+
+    with pytest.raises(ArgumentError, match=r"no field '__rank', where records have the rank"):
+        ModuleOptimizer(Strange())

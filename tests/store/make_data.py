@@ -63,9 +63,47 @@ def randomised(model):
     return model.eval()
 
 
+def layers():
+    """Layers that burn keeps in another form, by name, with what they are given."""
+    x, memory = torch.randn(2, 5, 4), torch.randn(2, 3, 4)
+    both = {"batch_first": True, "bidirectional": True}
+    block = {"dropout": 0.0, "activation": "relu", "batch_first": True}
+    encoder = [nn.TransformerEncoderLayer(4, 2, 6, **block, norm_first=first) for first in (False, True)]
+    decoder = [nn.TransformerDecoderLayer(4, 2, 6, **block, norm_first=first) for first in (False, True)]
+    return {
+        "lstm": (nn.LSTM(4, 3, batch_first=True), x),
+        "bilstm": (nn.LSTM(4, 3, **both), x),
+        "gru": (nn.GRU(4, 3, batch_first=True), x),
+        "bigru": (nn.GRU(4, 3, **both), x),
+        "attention": (nn.MultiheadAttention(4, 2, batch_first=True), x, x, x),
+        "encoder": (nn.TransformerEncoder(encoder[0], 2, enable_nested_tensor=False), x),
+        "encoder_norm_first": (nn.TransformerEncoder(encoder[1], 2, enable_nested_tensor=False), x),
+        "decoder": (nn.TransformerDecoder(decoder[0], 1), x, memory),
+        "decoder_norm_first": (nn.TransformerDecoder(decoder[1], 1), x, memory),
+    }
+
+
+def layer_files():
+    """Writes the layers with what they give, as a checkpoint and as a safetensors file."""
+    from safetensors.torch import save_file
+
+    root: dict = {"data": {}}
+    flat = {}
+    for name, (layer, *given) in layers().items():
+        y = randomised(layer)(*given)
+        y = y[0] if isinstance(y, tuple) else y
+        root[name] = layer.state_dict()
+        root["data"][name] = {"x": given[0], "memory": given[-1], "y": y.detach()}
+        flat |= {f"{name}.{key}": value for key, value in root[name].items()}
+    torch.save(root, DATA / "layers.pt")
+    save_file(flat, DATA / "layers.safetensors")
+
+
 def main():
     """Writes all files."""
     DATA.mkdir(exist_ok=True)
+    torch.manual_seed(1)
+    layer_files()
     torch.manual_seed(0)
     resnet, x = randomised(ResNet()), torch.randn(2, 1, 6, 6)
     # As checkpoints of training are: the state dict beside other things.

@@ -84,17 +84,7 @@ def test_resnet_in_three_lines():
 
 
 def test_transformer_in_three_lines():
-    renames = {
-        r"self_attn": "mha",
-        r"linear1": "pwff.linear_inner",
-        r"linear2": "pwff.linear_outer",
-        r"norm([12])": "norm_$1",
-    }
-    store = (
-        PytorchStore.from_file(DATA / "transformer.pt")
-        .with_top_level_key("model")
-        .remap(KeyRemapper.from_patterns(renames))
-    )
+    store = PytorchStore.from_file(DATA / "transformer.pt").with_top_level_key("model")
     config = TransformerEncoderConfig(8, 12, 2, 2, dropout=0.0, activation=ActivationConfig.Relu)
     model, result = config.init(CPU).load_from(store)
     y = model.forward(TransformerEncoderInput(Tensor(stored("transformer.pt", "x"), CPU)))
@@ -102,6 +92,15 @@ def test_transformer_in_three_lines():
     np.testing.assert_allclose(y.numpy(), stored("transformer.pt", "y"), rtol=1e-4, atol=1e-5)
     assert not result.missing and not result.unused
     assert len(result.applied) == 2 * 16
+
+    names = {
+        "self_attn": "mha",
+        "linear1": "pwff.linear_inner",
+        "linear2": "pwff.linear_outer",
+        r"norm([12])": "norm_$1",
+    }
+    renamed, _ = config.init(CPU).load_from(store.remap(KeyRemapper.from_patterns(names)))
+    assert all(a.to_bytes() == b.to_bytes() for a, b in zip(model.collect(), renamed.collect(), strict=True))
 
 
 @pytest.mark.parametrize("file", ["net.pt", "net_legacy.pt", "net_module.pt"])

@@ -255,5 +255,5 @@ def test_extensions(tmp_path):
 
 
 def test_mutated_files_never_give_another_error():
-    counts = fuzz.run(3000, seed=7)
+    counts = fuzz.run("burnpack", 3000, seed=7)
     assert counts["read"] > 50 and len(counts) > 4

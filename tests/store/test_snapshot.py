@@ -1,12 +1,14 @@
 """Tensors out of modules and into them: what is set, what is left, and what the report says."""
 
 import json
+import threading
 import time
 
 import numpy as np
 import pytest
 
 from burn import Device, Int, Tensor
+from burn._core import core
 from burn.errors import ArgumentError, ArgumentTypeError, MissingTensorsError, StoreError, StoreValidationError
 from burn.module import EnumModule, Module, Param, RunningState
 from burn.nn import Linear, LinearConfig, LinearLayout
@@ -319,3 +321,70 @@ def test_a_report_about_thousands_of_names_takes_no_time():
     start = time.perf_counter()
     assert "First 10 missing" in str(ApplyResult(missing=missing, unused=unused))
     assert time.perf_counter() - start < 5
+
+
+class Wide(Module):
+    """Layers of a megabyte each, which threads read."""
+
+    def __init__(self):
+        self.layers = [LinearConfig(512, 512).init(CPU) for _ in range(6)]
+
+
+def wide_file(tmp_path):
+    model = Wide()
+    model.save_into(SafetensorsStore.from_file(tmp_path / "m.safetensors").with_to_adapter(BurnToPyTorchAdapter()))
+    return model, SafetensorsStore.from_file(tmp_path / "m.safetensors").with_from_adapter(PyTorchToBurnAdapter())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_tensors_are_read_by_threads(threads, tmp_path, monkeypatch):
+    """Values, order and result are those of one thread; code of others stays in the thread that called."""
+    monkeypatch.setattr(core, "pool_size_now", lambda: threads)
+    model, store = wide_file(tmp_path)
+    loaded, result = Wide().load_from(store)
+    assert result.applied == [tensor.name for tensor in model.collect()]
+    assert all(
+        bytes(a.to_bytes()) == bytes(b.to_bytes()) for a, b in zip(model.collect(), loaded.collect(), strict=True)
+    )
+
+    callers = set()
+
+    class Mine(ModuleAdapter):
+        def adapt(self, tensor, context):
+            def same(array):
+                callers.add(threading.get_ident())
+                return array
+
+            return bridge.map_data(tensor, same, tensor.dtype, tensor.shape)
+
+    Wide().load_from(store.with_from_adapter(PyTorchToBurnAdapter().chain(Mine())))
+    assert callers == {threading.get_ident()}
+
+
+def test_what_a_thread_cannot_read_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(core, "pool_size_now", lambda: 2)
+    _, store = wide_file(tmp_path)
+    store.keys()
+    with open(tmp_path / "m.safetensors", "r+b") as file:
+        file.truncate(3 << 20)
+    with pytest.raises(
+        StoreValidationError, match=r"Load error for 'layers\.\d\.weight'.*m\.safetensors.*shorter"
+    ) as caught:
+        Wide().load_from(store)
+    assert 0 < len(caught.value.result.errors) < 12 and len(caught.value.result.applied) > 0
+
+
+@pytest.mark.parametrize("shape", [(1, 6), (6, 1), (2, 3)])
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_memory_that_can_change_is_never_shared(kind, shape):
+    """A transposed row is the same bytes: loaded without a copy from bytes, but not from what its owner may write to."""
+    memory = SafetensorsStore.from_bytes()
+    model = LinearConfig(*shape).init(CPU)
+    model.save_into(memory.with_to_adapter(BurnToPyTorchAdapter()))
+    data = kind(memory.get_bytes())
+    store = SafetensorsStore.from_bytes(data).with_from_adapter(PyTorchToBurnAdapter())
+    loaded, _ = LinearConfig(*shape).init(CPU).load_from(store)
+    if kind is bytearray:
+        data[-64:] = bytes(64)
+    assert loaded.weight.val().tolist() == model.weight.val().tolist()
+    assert loaded.bias.val().tolist() == model.bias.val().tolist()

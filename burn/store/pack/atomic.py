@@ -7,6 +7,8 @@ import re
 import stat
 
 _counter = itertools.count()
+_MAX_NAME = 255  # bytes, on all common file systems
+_SUFFIX = 40  # more than what scratch files have after the name
 
 
 class AtomicFile:
@@ -45,10 +47,11 @@ class AtomicFile:
         if name in ("", ".", ".."):
             raise OSError(f"cannot write to {self.destination!r}: not a file path")
         self._directory = directory or "."
-        _remove_stale(self._directory, name)
+        stem = _stem(name)
+        _remove_stale(self._directory, stem)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
         while True:
-            self._scratch = os.path.join(directory, f"{name}.{os.getpid()}-{next(_counter)}.tmp")
+            self._scratch = os.path.join(directory, f"{stem}.{os.getpid()}-{next(_counter)}.tmp")
             try:
                 descriptor = os.open(self._scratch, flags, 0o666)
                 break
@@ -143,6 +146,11 @@ class AtomicFile:
             raise OSError(
                 f"{self.destination!r} was saved, but its directory could not be flushed to disk: {error}"
             ) from error
+
+
+def _stem(name: str) -> str:
+    """What the names of scratch files start with: the name of the file, cut where theirs would become too long."""
+    return os.fsencode(name)[: _MAX_NAME - _SUFFIX].decode(errors="ignore")
 
 
 def _remove_stale(directory: str, name: str):

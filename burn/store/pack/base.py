@@ -1,6 +1,8 @@
 """Constants and errors of the burnpack container."""
 
+import errno
 import os
+import stat
 
 from burn._arguments import file_path
 from burn.errors import RecordIoError
@@ -98,6 +100,21 @@ def named_file(path) -> str:
     if os.path.basename(path) in ("", ".", ".."):
         raise PackError(f"[burnpack] 'path' must name a file, got {path!r}; give the file a name, such as 'model.bpk'")
     return path
+
+
+def open_file(path: str):
+    """A file open for reading, unbuffered, and its size.
+
+    Raises:
+        OSError: it cannot be opened, or it is a pipe or a device, whose bytes have no positions.
+    """
+    # Without waiting for a pipe's other end; files are read as ever.
+    file = open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is a pipe or a device, and no file; copy it into a file first")
+    return file, status.st_size
 
 
 def reason(error: OSError) -> str:

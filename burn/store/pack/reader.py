@@ -28,6 +28,7 @@ from .base import (
     aligned_data_section_start,
     has_extension,
     named_file,
+    open_file,
     reason,
     with_default_extension,
 )
@@ -63,8 +64,7 @@ class _File:
     def __init__(self, path: str):
         self.name = repr(path)
         try:
-            self._file = open(path, "rb", buffering=0)
-            self.size = os.fstat(self._file.fileno()).st_size
+            self._file, self.size = open_file(path)
         except FileNotFoundError as error:
             raise MissingFile(f"[burnpack] cannot open {path!r}: there is no such file") from error
         except OSError as error:

@@ -27,7 +27,7 @@ class PackTensor:
     ((2, 3), 'F32', 24)
     """
 
-    __slots__ = ("_byte_len", "_bytes", "_fill", "_provider", "dtype", "name", "param_id", "shape")
+    __slots__ = ("_byte_len", "_bytes", "_constant", "_fill", "_provider", "dtype", "name", "param_id", "shape")
 
     def __init__(self, name: str, dtype: PackDType, shape, data, param_id: int | None = None):
         """A tensor whose bytes are at hand.
@@ -49,6 +49,7 @@ class PackTensor:
             raise ValidationError(f"[burnpack] 'param_id' must fit 64 bits, got {self.param_id} for {name!r}")
         self._bytes = None if data is None else as_bytes(data)
         self._provider = self._fill = None
+        self._constant = data is not None and isinstance(self._bytes.obj, bytes)
         self._byte_len = None if data is None else self._bytes.nbytes
 
     @classmethod
@@ -61,13 +62,15 @@ class PackTensor:
         provider: Callable,
         param_id: int | None = None,
         fill: Callable | None = None,
+        constant: bool = False,
     ) -> "PackTensor":
         """A tensor whose bytes are produced by ``provider()`` each time they are asked for; nothing is kept.
 
-        ``fill(buffer)``, if there is one, writes the same bytes into memory of the caller.
+        ``fill(buffer)``, if there is one, writes the same bytes into memory of the caller. ``constant``: whether nobody ever
+        writes to the bytes that a call gave.
         """
         tensor = cls(name, dtype, shape, None, param_id)
-        tensor._provider, tensor._fill = provider, fill
+        tensor._provider, tensor._fill, tensor._constant = provider, fill, constant
         tensor._byte_len = operator.index(byte_len)
         return tensor
 
@@ -120,8 +123,8 @@ class PackTensor:
         return self._fill is not None
 
     def is_constant(self) -> bool:
-        """Whether the bytes are at hand and can never change, so that their memory may be shared."""
-        return self._bytes is not None and isinstance(self._bytes.obj, bytes)
+        """Whether the bytes that `to_bytes` gives can never change, so that their memory may be shared."""
+        return self._constant
 
     def read_into(self, buffer) -> None:
         """Reads the bytes of a stored tensor into a writable buffer of their size.
@@ -132,9 +135,21 @@ class PackTensor:
         self._named(self._fill, buffer)
 
     def to_numpy(self) -> np.ndarray:
-        """The values as an array of the declared shape (read-only where the bytes are); quantized data as flat u8."""
+        """The values as an array of the declared shape (read-only where the bytes are); quantized data as flat u8.
+
+        Raises:
+            PackError: the bytes cannot be read, or no array has that shape.
+        """
         flat = np.frombuffer(self.to_bytes(), self.dtype.numpy)
-        return flat if self.dtype.name == "QFloat" else flat.reshape(self.shape)
+        if self.dtype.name == "QFloat":
+            return flat
+        try:
+            return flat.reshape(self.shape)
+        except ValueError as error:  # beside a size of 0 the others may be anything
+            shown = f"{list(self.shape[:8])}{' and so on' if len(self.shape) > 8 else ''}"
+            raise ValidationError(
+                f"[burnpack] tensor {self.name!r} has {len(self.shape)} axes of the sizes {shown}, as no array has: {error}"
+            ) from error
 
     def __reduce__(self):
         # What lies in a file is read: another process may not reach the file.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burn.store.source import Source
+from burn._core import core
+from burn.store.source import MemorySource, Source
 
 from .values import Damaged
 
@@ -21,6 +22,7 @@ _END, _END64, _LOCATOR64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CHUNK = 1 << 20
+_crc32 = core.crc32 if core.crc32_is_fast() else zlib.crc32
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
 
 
@@ -75,20 +77,39 @@ class Archive:
 
     def window(self, member: Member, start: int, end: int) -> memoryview:
         """Some bytes of a member; one that is read whole is checked against its sum."""
+        self._check_end(member, end)
+        if member.method == 0 and isinstance(self.source, MemorySource):
+            data = self._start(member)
+            found = self.source.read(data + start, data + end)
+            self._check_sum(member, found)
+            return found
+        buffer = np.empty(end - start, np.uint8).data
+        self.read_into(member, start, buffer)
+        return buffer
+
+    def read_into(self, member: Member, start: int, buffer: memoryview) -> None:
+        """Fills a buffer with the bytes of a member from ``start`` on; one that is read whole is checked against its sum."""
+        self._check_end(member, start + len(buffer))
+        if member.method == 0:
+            self.source.read_into(buffer, self._start(member) + start)
+        else:
+            self._inflate(member, start, buffer)
+        self._check_sum(member, buffer)
+
+    @staticmethod
+    def _check_end(member: Member, end: int):
         if end > member.size:
             raise Damaged(
                 f"is damaged: its member {member.name!r} has {member.size} bytes, {end} are needed; it was cut off"
             )
-        if member.method == 0:
-            data = self._start(member)
-            found = self.source.read(data + start, data + end)
-        else:
-            found = self._inflated(member, start, end)
-        if start == 0 and end == member.size and member.crc and zlib.crc32(found) != member.crc:
+
+    @staticmethod
+    def _check_sum(member: Member, data: memoryview):
+        """Raises if the bytes of a whole member have another sum than the directory says, where 0 stands for none."""
+        if len(data) == member.size and member.crc and _crc32(data) != member.crc:
             raise Damaged(
                 f"is damaged: the bytes of its member {member.name!r} do not have the sum that they should have"
             )
-        return found
 
     def _directory(self) -> tuple[int, int, int]:
         """How many members there are, and size and position of the directory."""
@@ -157,11 +178,10 @@ class Archive:
             raise Damaged(f"is damaged: its member {member.name!r} is not where the directory says")
         return start
 
-    def _inflated(self, member: Member, start: int, end: int) -> memoryview:
-        """A window of a packed member; what is before it is unpacked and dropped."""
+    def _inflate(self, member: Member, start: int, out: memoryview) -> None:
+        """Fills a buffer with a window of a packed member; what is before it is unpacked and dropped."""
         position, stop = (begin := self._start(member)), begin + member.packed
-        result = np.empty(end - start, np.uint8)
-        out, done = result.data, 0
+        end, done = start + len(out), 0
         machine, pending = zlib.decompressobj(-15), b""
         while done < end:
             if not pending and position < stop:
@@ -178,7 +198,6 @@ class Archive:
             if low < high:
                 out[low - start : high - start] = piece[low - done : high - done]
             done += len(piece)
-        return out
 
 
 def _name(raw: bytes) -> str:

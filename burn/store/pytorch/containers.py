@@ -4,7 +4,7 @@ import struct
 
 from burn.store.source import Source
 
-from .archive import Archive, check_name
+from .archive import Archive, Member, check_name
 from .rebuild import storage, strided
 from .unpickle import MAX_PICKLE_SIZE, load_at
 from .values import Damaged, Storage, Strided
@@ -33,6 +33,10 @@ class Container:
 
     def read(self, where: Storage, start: int, end: int) -> memoryview:
         """Some bytes of a storage, counted from its start."""
+        raise NotImplementedError
+
+    def read_into(self, where: Storage, start: int, buffer: memoryview) -> None:
+        """Fills a buffer with the bytes of a storage from ``start`` on."""
         raise NotImplementedError
 
 
@@ -86,7 +90,13 @@ class ZipContainer(Container):
         self.root, _ = load_at(_Slice(source, data), 0, _persistent_storage)
 
     def read(self, where: Storage, start: int, end: int) -> memoryview:
-        return self.archive.window(self.archive.find(f"{self.folder}data/{where.key}"), start, end)
+        return self.archive.window(self._member(where), start, end)
+
+    def read_into(self, where: Storage, start: int, buffer: memoryview) -> None:
+        self.archive.read_into(self._member(where), start, buffer)
+
+    def _member(self, where: Storage) -> Member:
+        return self.archive.find(f"{self.folder}data/{where.key}")
 
     def _text(self, name: str) -> str | None:
         name = self.folder + name
@@ -137,13 +147,21 @@ class LegacyContainer(Container):
             )
 
     def read(self, where: Storage, start: int, end: int) -> memoryview:
+        at = self._checked(where, end)
+        return self.source.read(at + start, at + end)
+
+    def read_into(self, where: Storage, start: int, buffer: memoryview) -> None:
+        self.source.read_into(buffer, self._checked(where, start + len(buffer)) + start)
+
+    def _checked(self, where: Storage, end: int) -> int:
+        """Where a storage begins, if it has so many bytes."""
         if where.key not in self._places:
             raise Damaged(f"is damaged: it lacks the storage {where.key!r}")
         at, size = self._places[where.key]
         count = int.from_bytes(self.source.read(at - 8, at), "little", signed=True)
         if count * where.itemsize != size or end > size:
             raise Damaged(f"is damaged: the storage {where.key!r} in it has {count} elements and not those announced")
-        return self.source.read(at + start, at + end)
+        return at
 
 
 class TarContainer(Container):
@@ -171,6 +189,9 @@ class TarContainer(Container):
     def read(self, where: Storage, start: int, end: int) -> memoryview:
         at = self._places[where.key]
         return self.source.read(at + start, at + end)
+
+    def read_into(self, where: Storage, start: int, buffer: memoryview) -> None:
+        self.source.read_into(buffer, self._places[where.key] + start)
 
     def _persistent(self, saved):
         if isinstance(saved, tuple):
@@ -229,6 +250,9 @@ class PlainContainer(Container):
 
     def read(self, where: Storage, start: int, end: int) -> memoryview:
         raise Damaged("is a plain pickle, which holds no tensors")
+
+    def read_into(self, where: Storage, start: int, buffer: memoryview) -> None:
+        self.read(where, start, start + len(buffer))
 
 
 class _Slice(Source):

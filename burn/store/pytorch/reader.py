@@ -288,34 +288,63 @@ def _tensor(container: Container, name: str, leaf) -> PackTensor:
         if dtype is not None:
             reason = f"in {source.name} it takes {count * item} bytes, the limit is {MAX_TENSOR_SIZE}"
         return RefusedTensor(name, torch_name, leaf.shape, reason, count * item)
-    return PackTensor.deferred(name, dtype, leaf.shape, count * item, lambda: _values(container, name, leaf, dtype))
+
+    def fill(buffer):
+        where = memoryview(buffer).cast("B")
+        _read(container, name, lambda: container.read_into(leaf.storage, _first(leaf), where))
+
+    stored = not isinstance(source, MemorySource)
+    return PackTensor.deferred(
+        name,
+        dtype,
+        leaf.shape,
+        count * item,
+        lambda: _values(container, name, leaf, dtype),
+        fill=fill if stored and dtype.name != "Bool" and _is_row_major(leaf) else None,
+        constant=source.is_constant(),
+    )
 
 
-def _values(container: Container, name: str, leaf: Strided, dtype: PackDType) -> np.ndarray:
-    """The values of a tensor in row-major order: the part of its storage that it touches is read, no more."""
-    item, where = leaf.element()[1], leaf.storage
-    if 0 in leaf.shape:
-        return np.empty(leaf.shape, dtype.numpy)
-    axes = [(size, stride) for size, stride in zip(leaf.shape, leaf.strides) if size != 1]
-    extent = 1 + sum((size - 1) * stride for size, stride in axes)
-    first = where.start * where.itemsize + leaf.offset * item
+def _first(leaf: Strided) -> int:
+    """The byte of its storage at which a tensor begins."""
+    return leaf.storage.start * leaf.storage.itemsize + leaf.offset * leaf.element()[1]
+
+
+def _is_row_major(leaf: Strided) -> bool:
+    """Whether the elements lie in order and without gaps."""
+    expected = 1
+    for size, stride in zip(reversed(leaf.shape), reversed(leaf.strides)):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _read(container: Container, name: str, action):
+    """The result of reading a tensor; what is wrong with the file becomes an error that names it."""
     try:
-        raw = container.read(where, first, first + extent * item)
-        numpy = np.dtype("u1") if dtype.name == "Bool" else dtype.numpy
-        array = np.frombuffer(raw, numpy)
-        expected = 1
-        for size, stride in reversed(axes):
-            if stride != expected:
-                strides = tuple(stride * item if size != 1 else 0 for size, stride in zip(leaf.shape, leaf.strides))
-                array = np.ascontiguousarray(np.lib.stride_tricks.as_strided(array, leaf.shape, strides))
-                break
-            expected *= size
-        array = array.reshape(leaf.shape)
-        return array != 0 if dtype.name == "Bool" else array
+        return action()
     except Damaged as error:
         raise StoreIoError(f"[pytorch] {container.source.name} {error}") from error
     except MemoryError as error:
         raise StoreIoError(f"[pytorch] {container.source.name} cannot be read: no memory for {name!r}") from error
+
+
+def _values(container: Container, name: str, leaf: Strided, dtype: PackDType) -> np.ndarray:
+    """The values of a tensor in row-major order: the part of its storage that it touches is read, no more."""
+    if 0 in leaf.shape:
+        return np.empty(0, dtype.numpy)
+    item, first = leaf.element()[1], _first(leaf)
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(leaf.shape, leaf.strides))
+    array = np.frombuffer(
+        _read(container, name, lambda: container.read(leaf.storage, first, first + extent * item)),
+        np.dtype("u1") if dtype.name == "Bool" else dtype.numpy,
+    )
+    if not _is_row_major(leaf):
+        strides = tuple(stride * item if size != 1 else 0 for size, stride in zip(leaf.shape, leaf.strides))
+        view = np.lib.stride_tricks.as_strided(array, leaf.shape, strides)
+        array = _read(container, name, lambda: np.ascontiguousarray(view))
+    return array != 0 if dtype.name == "Bool" else array
 
 
 def _type_name(value) -> str:
