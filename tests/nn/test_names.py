@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import inspect
 import math
+import re
 
 import pytest
 
@@ -62,8 +63,7 @@ WITHOUT_CONFIG = """
 # Fields of configurations as Burn has them: required ones first, then defaults.
 FIELDS = """
     LinearConfig(d_input,d_output,bias=True,initializer=KU,layout=Row)
-    EmbeddingConfig(n_embedding,d_model,initializer=Normal(0.0,1.0))
-    DropoutConfig(prob) GaussianNoiseConfig(std)
+    EmbeddingConfig(n_embedding,d_model,initializer=Normal(0.0,1.0)) DropoutConfig(prob) GaussianNoiseConfig(std)
     BatchNormConfig(num_features,epsilon=1e-05,momentum=0.1) LayerNormConfig(d_model,epsilon=1e-05,bias=True)
     RmsNormConfig(d_model,epsilon=1e-05) GroupNormConfig(num_groups,num_channels,epsilon=1e-05,affine=True)
     InstanceNormConfig(num_channels,epsilon=1e-05,affine=True) LocalResponseNormConfig(size,alpha=0.0001,beta=0.75,k=1.0)
@@ -71,47 +71,62 @@ FIELDS = """
     activation.HardSigmoidConfig(alpha=0.2,beta=0.5) activation.HardtanhConfig(min_val=-1.0,max_val=1.0)
     activation.LeakyReluConfig(negative_slope=0.01) activation.ShrinkConfig(lambda_=0.5,bias=0.5)
     activation.SoftShrinkConfig(lambda_=0.5) activation.SoftplusConfig(beta=1.0,threshold=20.0)
-    activation.ThresholdedReluConfig(alpha=1.0) PReluConfig(num_parameters=1,alpha=0.25) SwiGluConfig(d_input,d_output,bias=False,initializer=KU,layout=Row)
+    activation.ThresholdedReluConfig(alpha=1.0) PReluConfig(num_parameters=1,alpha=0.25)
+    SwiGluConfig(d_input,d_output,bias=False,initializer=KU,layout=Row)
     activation.RReluConfig(lower=0.125,upper=0.3333333333333333) activation.ThresholdConfig(threshold,value)
-    CosineSimilarityConfig(dim=1,eps=1e-08) PairwiseDistanceConfig(p=2.0,eps=1e-06)
-    PixelShuffleConfig(upscale_factor) PixelUnshuffleConfig(downscale_factor)
-    Unfold4dConfig(kernel_size,stride=(1,1),dilation=(1,1),padding=(0,0))
+    CosineSimilarityConfig(dim=1,eps=1e-08) PairwiseDistanceConfig(p=2.0,eps=1e-06) PixelShuffleConfig(upscale_factor)
+    PixelUnshuffleConfig(downscale_factor) Unfold4dConfig(kernel_size,stride=(1,1),dilation=(1,1),padding=(0,0))
     Fold4dConfig(output_size,kernel_size,stride=(1,1),dilation=(1,1),padding=(0,0))
     PositionalEncodingConfig(d_model,max_sequence_size=5000,max_timescale=10000)
     RotaryEncodingConfig(max_sequence_length,d_model,theta=10000.0)
-    conv.Conv1dConfig(channels_in,channels_out,kernel_size,stride=1,dilation=1,groups=1,padding=Valid,bias=True,initializer=KU)
+    conv.Conv1dConfig(channels_in,channels_out,kernel_size,stride=1,dilation=1,groups=1,padding=Valid,bias=True,
+       initializer=KU)
     conv.Conv2dConfig(channels,kernel_size,stride=(1,1),dilation=(1,1),groups=1,padding=Valid,bias=True,initializer=KU)
-    conv.ConvTranspose1dConfig(channels,kernel_size,stride=1,dilation=1,groups=1,padding=0,padding_out=0,bias=True,initializer=KU)
-    conv.Conv3dConfig(channels,kernel_size,stride=(1,1,1),dilation=(1,1,1),groups=1,padding=Valid,bias=True,initializer=KU)
-    conv.ConvTranspose2dConfig(channels,kernel_size,stride=(1,1),dilation=(1,1),groups=1,padding=(0,0),padding_out=(0,0),bias=True,initializer=KU)
-    conv.ConvTranspose3dConfig(channels,kernel_size,stride=(1,1,1),dilation=(1,1,1),groups=1,padding=(0,0,0),padding_out=(0,0,0),bias=True,initializer=KU)
-    conv.DeformConv2dConfig(channels,kernel_size,stride=(1,1),dilation=(1,1),weight_groups=1,offset_groups=1,padding=Valid,bias=True,initializer=KU)
-    pool.AdaptiveAvgPool1dConfig(output_size) pool.AdaptiveAvgPool2dConfig(output_size) pool.AdaptiveAvgPool3dConfig(output_size)
+    conv.ConvTranspose1dConfig(channels,kernel_size,stride=1,dilation=1,groups=1,padding=0,padding_out=0,bias=True,
+       initializer=KU)
+    conv.Conv3dConfig(channels,kernel_size,stride=(1,1,1),dilation=(1,1,1),groups=1,padding=Valid,bias=True,
+       initializer=KU)
+    conv.ConvTranspose2dConfig(channels,kernel_size,stride=(1,1),dilation=(1,1),groups=1,padding=(0,0),padding_out=(0,0),
+       bias=True,initializer=KU)
+    conv.ConvTranspose3dConfig(channels,kernel_size,stride=(1,1,1),dilation=(1,1,1),groups=1,padding=(0,0,0),
+       padding_out=(0,0,0),bias=True,initializer=KU)
+    conv.DeformConv2dConfig(channels,kernel_size,stride=(1,1),dilation=(1,1),weight_groups=1,offset_groups=1,
+       padding=Valid,bias=True,initializer=KU) pool.AdaptiveAvgPool1dConfig(output_size)
+    pool.AdaptiveAvgPool2dConfig(output_size) pool.AdaptiveAvgPool3dConfig(output_size)
     pool.AvgPool1dConfig(kernel_size,stride=None,padding=Valid,count_include_pad=True,ceil_mode=False)
     pool.AvgPool2dConfig(kernel_size,strides=None,padding=Valid,count_include_pad=True,ceil_mode=False)
     pool.MaxPool1dConfig(kernel_size,stride=None,padding=Valid,dilation=1,ceil_mode=False)
     pool.MaxPool2dConfig(kernel_size,strides=None,padding=Valid,dilation=[1,1],ceil_mode=False)
     interpolate.Interpolate1dConfig(output_size=None,scale_factor=None,mode=Nearest,align_corners=True)
     interpolate.Interpolate2dConfig(output_size=None,scale_factor=None,mode=Nearest,align_corners=True)
-    attention.MultiHeadAttentionConfig(d_model,n_heads,dropout=0.1,min_float=-10000.0,quiet_softmax=False,initializer=KU,key_bias=True,value_bias=True,query_bias=True,output_bias=True)
-    attention.CrossAttentionConfig(d_model,d_context,n_heads,n_heads_kv,d_head,dropout=0.1,min_float=-10000.0,quiet_softmax=False)
+    attention.MultiHeadAttentionConfig(d_model,n_heads,dropout=0.1,min_float=-10000.0,quiet_softmax=False,initializer=KU,
+       key_bias=True,value_bias=True,query_bias=True,output_bias=True)
+    attention.CrossAttentionConfig(d_model,d_context,n_heads,n_heads_kv,d_head,dropout=0.1,min_float=-10000.0,
+       quiet_softmax=False)
     transformer.PositionWiseFeedForwardConfig(d_model,d_ff,dropout=0.1,initializer=KU,activation=Gelu)
-    transformer.TransformerEncoderConfig(d_model,d_ff,n_heads,n_layers,dropout=0.1,norm_first=False,quiet_softmax=False,initializer=KU,activation=Gelu,layer_norm_eps=1e-05)
-    transformer.TransformerDecoderConfig(d_model,d_ff,n_heads,n_layers,dropout=0.1,norm_first=False,quiet_softmax=False,initializer=KU,activation=Gelu,layer_norm_eps=1e-05)
+    transformer.TransformerEncoderConfig(d_model,d_ff,n_heads,n_layers,dropout=0.1,norm_first=False,quiet_softmax=False,
+       initializer=KU,activation=Gelu,layer_norm_eps=1e-05)
+    transformer.TransformerDecoderConfig(d_model,d_ff,n_heads,n_layers,dropout=0.1,norm_first=False,quiet_softmax=False,
+       initializer=KU,activation=Gelu,layer_norm_eps=1e-05)
     RnnConfig(d_input,d_hidden,bias,clip=None,initializer=XN,batch_first=True,reverse=False,hidden_activation=Tanh)
     BiRnnConfig(d_input,d_hidden,bias,clip=None,initializer=XN,batch_first=True,hidden_activation=Tanh)
-    BiGruConfig(d_input,d_hidden,bias,clip=None,initializer=XN,reset_after=True,batch_first=True,gate_activation=Sigmoid,hidden_activation=Tanh)
-    LstmConfig(d_input,d_hidden,bias,clip=None,initializer=XN,batch_first=True,reverse=False,input_forget=False,gate_activation=Sigmoid,cell_activation=Tanh,hidden_activation=Tanh)
-    BiLstmConfig(d_input,d_hidden,bias,clip=None,initializer=XN,batch_first=True,input_forget=False,gate_activation=Sigmoid,cell_activation=Tanh,hidden_activation=Tanh)
-    GruConfig(d_input,d_hidden,bias,clip=None,initializer=XN,reset_after=True,gate_activation=Sigmoid,hidden_activation=Tanh)
-    loss.BinaryCrossEntropyLossConfig(weights=None,smoothing=None,logits=False)
+    BiGruConfig(d_input,d_hidden,bias,clip=None,initializer=XN,reset_after=True,batch_first=True,gate_activation=Sigmoid,
+       hidden_activation=Tanh)
+    LstmConfig(d_input,d_hidden,bias,clip=None,initializer=XN,batch_first=True,reverse=False,input_forget=False,
+       gate_activation=Sigmoid,cell_activation=Tanh,hidden_activation=Tanh)
+    BiLstmConfig(d_input,d_hidden,bias,clip=None,initializer=XN,batch_first=True,input_forget=False,
+       gate_activation=Sigmoid,cell_activation=Tanh,hidden_activation=Tanh)
+    GruConfig(d_input,d_hidden,bias,clip=None,initializer=XN,reset_after=True,gate_activation=Sigmoid,
+       hidden_activation=Tanh) loss.BinaryCrossEntropyLossConfig(weights=None,smoothing=None,logits=False)
     loss.CrossEntropyLossConfig(pad_tokens=None,weights=None,smoothing=None,logits=True)
     loss.CosineEmbeddingLossConfig(margin=0.0,reduction=Mean) loss.CTCLossConfig(blank=0,zero_infinity=False)
     loss.GaussianNLLLossConfig(eps=1e-06,full=False) loss.HingeEmbeddingLossConfig(margin=1.0) loss.HuberLossConfig(delta)
     loss.KLDivLossConfig(log_target=False) loss.LpLossConfig(p) loss.MarginRankingLossConfig(margin=0.0)
     loss.MultiMarginLossConfig(margin=1.0,p=1) loss.PoissonNllLossConfig(log_input=True,full=False,eps=1e-08)
     loss.RNNTLossConfig(blank=0,logits=True) loss.SmoothL1LossConfig(beta=1.0)
-    loss.TripletMarginLossConfig(margin=1.0,p=2.0)"""  # noqa: E501
+    loss.TripletMarginLossConfig(margin=1.0,p=2.0)"""
+
+FIELDS = re.sub(r",\s+", ",", FIELDS)
 
 
 def listed(table):
