@@ -131,7 +131,7 @@ class RotaryEncoding(Module):
         Raises:
             ShapeError: a last axis of another size, or positions behind the table.
         """
-        if isinstance(input, list | tuple):
+        if isinstance(input, list | tuple) and not isinstance(start, int):
             return super().apply(input, start, adapter, skip_enum_variants)
         known, d_model = self.freq_complex._dims[:2]
         check_last("RotaryEncoding", input, d_model, "d_model")
