@@ -7,6 +7,8 @@ from burn._ops.registry import check_same
 from burn.errors import ArgumentError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
 
+_FLOAT, _INT = Float.value, Int.value
+
 
 def check_last(layer: str, input, size: int, name: str, like: Tensor | None = None) -> None:
     """Raises unless ``input`` is a Float tensor whose last axis has ``size`` elements, of the dtype of ``like``."""
@@ -26,7 +28,7 @@ def check_tensor(layer: str, value, argument: str) -> None:
 
 def check_float(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is a Float tensor."""
-    if type(value) is Tensor and value._kind == Float.value:
+    if type(value) is Tensor and value._kind == _FLOAT:
         return
     check_tensor(layer, value, argument)
     if value.kind is not Float:
@@ -37,6 +39,8 @@ def check_float(layer: str, value, argument: str) -> None:
 
 def check_int(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is an Int tensor."""
+    if type(value) is Tensor and value._kind == _INT:
+        return
     check_tensor(layer, value, argument)
     if value.kind is not Int:
         raise KindError(f"[{layer}] {argument!r} must be an Int tensor, got {value.dtype.name}; use .int()")
