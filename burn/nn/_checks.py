@@ -8,6 +8,8 @@ from burn._ops.registry import check_same
 from burn.errors import ArgumentError, BurnError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
 
+_FLOAT, _INT = Float.value, Int.value
+
 
 def named(layer: str, function: Callable[..., Tensor], *arguments) -> Tensor:
     """``function(*arguments)``, whose errors name the layer, and its input."""
@@ -36,7 +38,7 @@ def check_tensor(layer: str, value, argument: str) -> None:
 
 def check_float(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is a Float tensor."""
-    if type(value) is Tensor and value._kind == Float.value:
+    if type(value) is Tensor and value._kind == _FLOAT:
         return
     check_tensor(layer, value, argument)
     if value.kind is not Float:
@@ -47,6 +49,8 @@ def check_float(layer: str, value, argument: str) -> None:
 
 def check_int(layer: str, value, argument: str) -> None:
     """Raises unless ``value`` is an Int tensor."""
+    if type(value) is Tensor and value._kind == _INT:
+        return
     check_tensor(layer, value, argument)
     if value.kind is not Int:
         raise KindError(f"[{layer}] {argument!r} must be an Int tensor, got {value.dtype.name}; use .int()")

@@ -137,6 +137,16 @@ def test_binary_cross_entropy_at_the_ends():
     np.testing.assert_allclose(g[3:], [0.2, -0.2])
 
 
+def test_logarithms_of_probabilities_count_as_at_least_minus_100():
+    """In double precision, too, and whether or not gradients are asked for."""
+    for device in (CPU, AD):
+        p = Tensor.from_data(np.array([1e-200, 1e-30, 0.0]), device, dtype="f64")
+        p = p.require_grad() if device is AD else p
+        loss = losses.BinaryCrossEntropyLoss().forward(p, at([1, 1, 1], device))
+        np.testing.assert_allclose(loss.item(), (200 - np.log(1e-30)) / 3, rtol=1e-12)
+    np.testing.assert_allclose(p.grad(loss.backward()).numpy(), [0, -1e30 / 3, 0], rtol=1e-12)
+
+
 def test_binary_cross_entropy_refuses():
     loss = losses.BinaryCrossEntropyLossConfig(weights=[1.0, 2.0, 3.0]).init(CPU)
     with pytest.raises(ShapeError, match=r"'targets' must have the shape of 'logits', got \[2\] and \[2, 3\]"):

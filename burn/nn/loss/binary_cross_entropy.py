@@ -1,5 +1,8 @@
 """The cross entropy of yes and no."""
 
+import functools
+import math
+
 from burn._arguments import device as check_device
 from burn.config import F32, Config
 from burn.errors import ShapeError
@@ -97,7 +100,7 @@ class BinaryCrossEntropyLoss(Module):
 
     def _either(self, targets: Tensor, no: float, yes: float, like: Tensor) -> Tensor:
         """One number where the target is 0, another where it is 1."""
-        table = Tensor.from_data([no, yes], targets.device, dtype=like.dtype)
+        table = _table(targets.device, like.dtype, no, yes)
         with Naming("BinaryCrossEntropyLoss", "targets", "be 0 or 1", targets, 2):
             return table.select(0, targets.reshape([-1])).reshape(targets.dims())
 
@@ -123,8 +126,16 @@ class BinaryCrossEntropyLoss(Module):
         return content.add("weights", self.weights).add("smoothing", self.smoothing).add("logits", self.logits)
 
 
+@functools.lru_cache(16)
+def _table(device, dtype, no: float, yes: float) -> Tensor:
+    """Two numbers; making them anew would take longer than a small loss."""
+    return Tensor.from_data([no, yes], device, dtype=dtype)
+
+
 def _log(p: Tensor) -> Tensor:
     """Logarithms of probabilities. The slope at numbers too small for their reciprocal is left out: it would be inf."""
-    least = p.dtype.finfo()[3]
+    if not p.is_tracked():
+        return p.log().clamp_min(_LOWEST)
+    least = max(p.dtype.finfo()[3], math.exp(_LOWEST))
     low = p.inner()
     return p.clamp_min(least).log().mask_where(low.lower_scalar(least), low.log().clamp_min(_LOWEST))

@@ -87,7 +87,7 @@ class CrossEntropyLoss(Module):
         padded = self._padding(targets)
         classes = targets if padded is None else targets.mask_fill(padded, 0)
         weights = None if self.weights is None else self.weights.cast(logits.dtype)
-        n = log_p.shape[1]
+        n = log_p._dims[1]
         also = self.pad_tokens or ()
         pads = f" or a pad token of {also}" if also else ""
         with Naming("CrossEntropyLoss", "targets", f"be classes from 0 to {n - 1}{pads}", targets, n, also):
