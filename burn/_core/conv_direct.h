@@ -149,11 +149,11 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
     const int64_t groups = g->lanes ? gemm_ceil((w->rows - 1) * g->width + w->cols, VL) : w->rows * across;
     const int64_t far = !w->add && w->cols >= VL ? w->cols - VL : w->cols;
     const int wide = g->rows.each + (g->rows.more > 0) <= GEMM_THREE ? 3 : 2;
+    FN(goal) to = {.ld = w->ld, .add = w->add};
     for (int64_t i0 = 0; i0 < g->mp; i0 += g->panel_chunk) {
         int64_t r = 0, j = 0; /* row and column of the next group */
         for (int64_t p = 0; p < groups; p += wide) {
             const T *b[3];
-            FN(goal) to = {.ld = w->ld, .add = w->add};
             T *y[3];
             for (int h = 0; h < wide; h++) {
                 if (p + h >= groups) {
