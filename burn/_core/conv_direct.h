@@ -54,6 +54,28 @@ static void FN(pack_weights)(void *ctx, int64_t task)
     if (odd != odd) __atomic_store_n(&g->odd, 1, __ATOMIC_RELAXED);
 }
 
+/* Elements u0 to u1 of a row, each `s` from the one before in src, and zeros up to u0 and from u1 to n. Vectors may overlap: what
+   is in two of them is written last by the right one. */
+GEMM_INLINE void FN(fill_row)(const T *src, int64_t s, int64_t u0, int64_t u1, int64_t n, T *d)
+{
+    if (s == 1 && n >= VL && (u1 - u0 >= VL || u1 == u0)) {
+        VEC t = {0};
+        for (int64_t u = 0; u < u0; u += VL) STORE(d + gemm_min(u, n - VL), t);
+        for (int64_t u = n; u > u1; u -= VL) STORE(d + i64_max(u - VL, 0), t);
+        for (int64_t u = u0; u < u1; u += VL) {
+            const int64_t at = gemm_min(u, u1 - VL);
+            t = LOAD(src + at);
+            GEMM_PIN(t); /* else it would become a call */
+            STORE(d + at, t);
+        }
+        return;
+    }
+    for (int64_t u = 0; u < u0; u++) d[u] = 0;
+    if (s == 2) for (int64_t u = u0; u < u1; u++) d[u] = src[2 * u];
+    else for (int64_t u = u0; u < u1; u++) d[u] = src[u * s];
+    for (int64_t u = u1; u < n; u++) d[u] = 0;
+}
+
 /* Rows of all channels of one plane of the input, from row `top` and column `left`, to [channel][row phase][column phase]
    [row][column]; what lies outside is 0. */
 static void FN(fill_slab)(const FN(job) *g, const T *x, int64_t rows, int64_t top, int64_t left, T *slab)
@@ -65,22 +87,18 @@ static void FN(fill_slab)(const FN(job) *g, const T *x, int64_t rows, int64_t to
         /* column u of the phase is element left + q + u * s */
         const int64_t at = left + q, u0 = at < 0 ? gemm_min((-at + s - 1) / s, width) : 0;
         const int64_t u1 = at < v->in ? gemm_min((v->in - 1 - at) / s + 1, width) : 0;
-        for (int64_t c = 0; c < g->call->c; c++)
-            for (int64_t r = 0; r < rows; r++) {
-                const int64_t i = top + r;
-                if (r % h->read > h->span) continue; /* between rows that are read */
-                T *d = slab + c * g->channel + (r % h->read * phases + q) * g->map + r / h->read * width;
-                if (i < 0 || i >= h->in || u1 <= u0) {
-                    memset(d, 0, width * sizeof(T));
-                    continue;
+        for (int64_t c = 0; c < g->call->c; c++) {
+            T *d = slab + c * g->channel + q * g->map;
+            const T *src = x + c * channel + top * v->in + at;
+            for (int64_t r = 0, phase = 0; r < rows; r++, src += v->in) {
+                /* rows between those that are read stay away */
+                if (phase <= h->span) {
+                    const int inside = top + r >= 0 && top + r < h->in && u1 > u0;
+                    FN(fill_row)(src, s, inside ? u0 : width, inside ? u1 : width, width, d + phase * phases * g->map);
                 }
-                const T *src = x + c * channel + i * v->in + at;
-                for (int64_t u = 0; u < u0; u++) d[u] = 0;
-                if (s == 1) memcpy(d + u0, src + u0, (u1 - u0) * sizeof(T));
-                else if (s == 2) for (int64_t u = u0; u < u1; u++) d[u] = src[2 * u];
-                else for (int64_t u = u0; u < u1; u++) d[u] = src[u * s];
-                for (int64_t u = u1; u < width; u++) d[u] = 0;
+                if (++phase == h->read) phase = 0, d += width;
             }
+        }
     }
 }
 
@@ -123,32 +141,42 @@ static void FN(thin)(const FN(job) *g, const FN(patch) *w, int64_t every, T bias
     }
 }
 
-/* All output channels of a group. */
+/* All output channels of a group. Outputs may be written twice, unless something is added to them: so the last group of a row
+   begins early enough to be whole, and a group without a partner is its own. */
 static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
 {
     const int64_t across = gemm_ceil(w->cols, VL), depth = w->depth, all = w->rows * w->cols;
     const int64_t groups = g->lanes ? gemm_ceil((w->rows - 1) * g->width + w->cols, VL) : w->rows * across;
-    for (int64_t i0 = 0; i0 < g->mp; i0 += g->panel_chunk)
-        for (int64_t p = 0; p < groups; p += 2) {
-            const T *b[2];
-            FN(goal) to = {.ld = w->ld, .add = w->add};
-            T *y[2];
-            for (int h = 0; h < 2; h++) {
-                const int64_t q = p + h < groups ? p + h : p;
-                if (g->lanes) {
-                    const FN(lanes) *at = g->lanes + q;
-                    b[h] = w->slab + q * VL;
+    const int64_t far = !w->add && w->cols >= VL ? w->cols - VL : w->cols;
+    const int wide = g->rows.each + (g->rows.more > 0) <= GEMM_THREE ? 3 : 2;
+    FN(goal) to = {.ld = w->ld, .add = w->add};
+    for (int64_t i0 = 0; i0 < g->mp; i0 += g->panel_chunk) {
+        int64_t r = 0, j = 0; /* row and column of the next group */
+        for (int64_t p = 0; p < groups; p += wide) {
+            const T *b[3];
+            T *y[3];
+            for (int h = 0; h < wide; h++) {
+                if (p + h >= groups) {
+                    b[h] = b[0];
+                    y[h] = y[0];
+                    to.order[h] = to.order[0];
+                    to.w[h] = w->add ? 0 : to.w[0];
+                    to.room[h] = w->add ? 0 : to.room[0];
+                } else if (g->lanes) {
+                    const FN(lanes) *at = g->lanes + p + h;
+                    b[h] = w->slab + (p + h) * VL;
                     y[h] = w->y + at->at;
                     to.order[h] = at;
                     to.w[h] = (int)gemm_min(at->count, all - at->at);
                     to.room[h] = (int)(w->add ? to.w[h] : all - at->at);
                 } else {
-                    const int64_t r = q / across, j = q % across * VL;
-                    b[h] = w->slab + r * g->width + j;
-                    y[h] = w->y + r * w->row_ld + j;
-                    to.w[h] = to.room[h] = (int)gemm_min(w->cols - j, VL);
+                    const int64_t from = gemm_min(j, far);
+                    b[h] = w->slab + r * g->width + from;
+                    y[h] = w->y + r * w->row_ld + from;
+                    to.w[h] = to.room[h] = (int)gemm_min(w->cols - from, VL);
+                    j += VL;
+                    if (j >= w->cols) j = 0, r++;
                 }
-                if (p + h >= groups) to.w[h] = to.room[h] = 0;
             }
             int64_t k0 = 0;
             do {
@@ -160,50 +188,76 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
                     const int rows = FN(job_height)(g, i);
                     to.bias = w->bias ? w->bias + o : NULL;
                     to.part = w->parts + (i - i0) * GEMM_MR * NR;
-                    to.y[0] = y[0] + o * w->ld;
-                    to.y[1] = y[1] + o * w->ld;
-                    FN(sums_by_offsets)(rows, kk, w->a + o * depth + k0 * rows, b[0], b[1], w->off + k0, &to);
+                    for (int h = 0; h < wide; h++) to.y[h] = y[h] + o * w->ld;
+                    FN(sums_by_offsets)(rows, wide, kk, w->a + o * depth + k0 * rows, b, w->off + k0, &to);
                 }
                 k0 += kk;
             } while (k0 < depth);
         }
+    }
 }
 
-/* The results of phases, each [o][rows][cols], to their places between one another. With lanes all have the cols of the first. */
+#define ZIP_LOW(l, unused) ((l) / 2 + (l) % 2 * VL)
+#define ZIP_HIGH(l, unused) ((VL + (l)) / 2 + (l) % 2 * VL)
+/* a[0], b[0], a[1], b[1] and so on, around the caches where asked for */
+GEMM_INLINE void FN(zip)(const T *a, const T *b, int64_t n, T *d, const int around)
+{
+    if (n < VL) {
+        for (int64_t j = 0; j < n; j++) d[2 * j] = a[j], d[2 * j + 1] = b[j];
+        return;
+    }
+    for (int64_t j = 0; j < n; j += VL) {
+        const int64_t at = gemm_min(j, n - VL);
+        const VEC x = LOAD(a + at), y = LOAD(b + at);
+        const VEC low = GEMM_SHUFFLE(IVEC, x, y, LANES(ZIP_LOW, 0)), high = GEMM_SHUFFLE(IVEC, x, y, LANES(ZIP_HIGH, 0));
+        if (around) {
+            vf_stream((float *)(d + 2 * at), (vf)low);
+            vf_stream((float *)(d + 2 * at + VL), (vf)high);
+        } else {
+            STORE(d + 2 * at, low);
+            STORE(d + 2 * at + VL, high);
+        }
+    }
+}
+#undef ZIP_LOW
+#undef ZIP_HIGH
+
+/* The results of phases, each [o][rows][cols], to their places between one another, row by row of the output. With lanes all have
+   the cols of the first. */
 static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T *y)
 {
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
-    const int64_t s = v->write, ld = g->axis[0].out * FN(plane_out)(g);
-    for (int64_t r = 0; r < h->phases; r++) {
-        const int64_t rows = gemm_min(g->row_block, conv_positions(h, r) - q0);
-        if (rows <= 0) continue;
-        const T *phase[2] = {from, from};
-        for (int64_t q = 0; q < v->phases; q++) {
-            const int64_t cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
-            if (cols <= 0) continue;
-            const int64_t ld_row = g->lanes ? g->col_block : cols;
-            if (s == 2 && q == 0 && conv_positions(v, 1) - j0 > 0) {
-                /* both at once, below */
-                phase[1] = from += g->call->o * rows * ld_row;
-                continue;
-            }
-            for (int64_t o = 0; o < g->call->o; o++)
-                for (int64_t i = 0; i < rows; i++) {
-                    T *d = y + o * ld + ((q0 + i) * h->write + r) * v->out + j0 * s + q;
-                    const T *b = from + (o * rows + i) * ld_row;
-                    if (s == 2 && q == 1) {
-                        const int64_t first = gemm_min(g->col_block, conv_positions(v, 0) - j0);
-                        const T *a = phase[0] + (o * rows + i) * (g->lanes ? ld_row : first);
-                        for (int64_t j = 0; j < cols; j++) {
-                            d[2 * j - 1] = a[j];
-                            d[2 * j] = b[j];
-                        }
-                        if (first > cols) d[2 * cols - 1] = a[cols];
-                    } else for (int64_t j = 0; j < cols; j++) d[j * s] = b[j];
+    const int64_t s = v->write, plane = g->axis[0].out * FN(plane_out)(g), outputs = g->call->o;
+    /* phases beyond that of the last output have a position less than the others */
+    const int64_t high = conv_positions(h, 0) - q0, wide = conv_positions(v, 0) - j0;
+    const int64_t last_h = (h->out - 1) % h->write, last_v = (v->out - 1) % s;
+    const int both = s == 2 && wide > (last_v == 0);
+    const int around = g->call->n * g->call->groups * outputs * plane * TBYTES >= STREAM_BYTES;
+    for (int64_t o = 0; o < outputs; o++)
+        for (int64_t i = 0; i < gemm_min(g->row_block, high); i++) {
+            const T *phase = from;
+            T *d = y + o * plane + (q0 + i) * h->write * v->out + j0 * s;
+            for (int64_t r = 0; r < h->phases; r++, d += v->out) {
+                const int64_t rows = gemm_min(g->row_block, high - (r > last_h));
+                if (rows <= 0) break;
+                const T *a = NULL;
+                for (int64_t q = 0; q < v->phases; q++) {
+                    const int64_t cols = gemm_min(g->col_block, wide - (q > last_v));
+                    if (cols <= 0) break;
+                    const int64_t ld = g->lanes ? g->col_block : cols;
+                    const T *b = phase + (o * rows + i) * ld;
+                    phase += outputs * rows * ld;
+                    if (i >= rows) continue;
+                    if (both && q == 0) a = b;
+                    else if (both) {
+                        if (around && ((uintptr_t)d | cols * 2 * TBYTES) % GEMM_VBYTES == 0) FN(zip)(a, b, cols, d, 1);
+                        else FN(zip)(a, b, cols, d, 0);
+                        if (gemm_min(g->col_block, wide) > cols) d[2 * cols] = a[cols];
+                    } else for (int64_t j = 0; j < cols; j++) d[j * s + q] = b[j];
                 }
-            from += g->call->o * rows * ld_row;
+            }
         }
-    }
+    if (both && around) v_fence();
 }
 
 static void FN(direct_part)(void *ctx, int64_t task)

@@ -8,6 +8,7 @@
 #include "gemm_pack.h"
 #include "conv_tile.h"
 #include "conv_direct.h"
+#include "conv_few.h"
 #include "conv_weight.h"
 #include "conv_columns.h"
 #if TBYTES == 4

@@ -29,10 +29,12 @@ enum { GEMM_STREAM = 1024 * 1024 };
    GEMM_MT, NT  row and column panels of the block of C that one task computes
    GEMM_PLAIN_A  panels of B up to which blocks read rows of A in place
    GEMM_ROWS_OUTSIDE  in a block, row panels are the outer loop (its a in L1, b from L2), else column panels
+   GEMM_THREE   rows up to which a tile of a convolution is three vectors wide; 0 where registers do not allow it or rows suffice
    GEMM_SERIAL  multiply-adds below which a second thread costs more than it brings */
 #if BURN_LEVEL >= 4
 enum { GEMM_VBYTES = 64, GEMM_MR = 14, GEMM_KC = 2048, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 8, GEMM_SKINNY = 1 };
 enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GEMM_PLAIN_A = 0 };
+#define GEMM_THREE 0
 #define GEMM_LEVEL "v4"
 #define GEMM_LANES_BYTES 64
 #define GEMM_ROWS_OUTSIDE 1
@@ -45,6 +47,7 @@ enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GE
 #elif BURN_LEVEL == 3
 enum { GEMM_VBYTES = 32, GEMM_MR = 6, GEMM_KC = 1280, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEMM_PLAIN_A = 32 };
+#define GEMM_THREE 4
 #define GEMM_LEVEL "v3"
 #define GEMM_LANES_BYTES 32
 #define GEMM_ROWS_OUTSIDE 0
@@ -56,6 +59,7 @@ enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEM
 #else
 enum { GEMM_VBYTES = 16, GEMM_MR = 4, GEMM_KC = 1024, GEMM_GROUP = 1, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000, GEMM_PLAIN_A = 0 };
+#define GEMM_THREE 0
 #define GEMM_LANES_BYTES 16
 #define GEMM_ROWS_OUTSIDE 0
 #define GEMM_UNROLL GEMM_PRAGMA(GCC unroll 4)

@@ -69,6 +69,28 @@ def test_deform_with_zero_offsets_is_a_convolution():
     np.testing.assert_allclose(out.numpy(), plain.forward(x).numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("padding", [PaddingConfig2d.Same, PaddingConfig2d.Explicit(0, 2, 1, 1)], ids=str)
+def test_deform_with_uneven_padding(padding):
+    """Same padding of an even length with stride 2, and padding that is larger before an axis."""
+    layer = DeformConv2dConfig([2, 3], [3, 3]).with_stride([2, 1]).with_padding(padding).init(DEVICE)
+    plain = Conv2dConfig([2, 3], [3, 3]).with_stride([2, 1]).with_padding(padding).init(DEVICE)
+    plain = plain.replace(weight=layer.weight.clone(), bias=layer.bias.clone())
+    x = Tensor.from_data(np.random.default_rng(0).standard_normal((1, 2, 8, 5)).astype("f4"), DEVICE)
+    want = plain.forward(x).numpy()
+    rows, cols = want.shape[2:]
+    out = layer.forward(x, Tensor.zeros((1, 18, rows, cols), DEVICE))
+    np.testing.assert_allclose(out.numpy(), want, rtol=1e-5, atol=1e-6)
+    # Samples half a row lower: the mean of the rows above and below, of which one that does not exist is 0.
+    moved = np.zeros((1, 9, 2, rows, cols), "f4")
+    moved[:, :, 0] = 0.5
+    out = layer.forward(x, Tensor.from_data(moved.reshape(1, 18, rows, cols), DEVICE))
+    (top, bottom), (left, right) = ((0, 1), (1, 1)) if padding is PaddingConfig2d.Same else ((0, 1), (2, 1))
+    framed = np.pad(x.numpy(), ((0, 0), (0, 0), (top, bottom + 1), (left, right)))
+    means = Tensor.from_data((framed[:, :, :-1] + framed[:, :, 1:]) / 2, DEVICE)
+    want = plain.replace(padding=PaddingConfig2d.Valid).forward(means).numpy()
+    np.testing.assert_allclose(out.numpy(), want, rtol=1e-5, atol=1e-6)
+
+
 def test_blocks_there_and_back():
     x = Tensor.from_data(np.arange(1.0, 17.0, dtype="f4").reshape(1, 1, 4, 4), DEVICE)
     columns = Unfold4dConfig([2, 2]).init().forward(x)

@@ -48,6 +48,11 @@ LARGE = {
     "depthwise": (2, 40, 40, (30, 35), (3, 3), 1, (1, 1), 40),
     "depthwise, large kernel": (1, 4, 4, (20, 20), (9, 9), 1, (4, 4), 4),
     "long row": (1, 5, 7, (1, 5000), (1, 9), 1, (0, 4), 1),
+    "few channels": (3, 8, 9, (26, 24), (3, 3), 1, (1, 1), 1),
+    "few channels, edges of rows, two blocks": (3, 3, 7, (51, 30), (3, 3), 1, ((2, 0), (1, 2)), 1),
+    "few channels, strided": (2, 4, 8, (51, 48), (5, 5), 2, (2, 2), 1),
+    "few channels, groups": (2, 6, 8, (20, 24), (3, 2), 1, (1, 0), 2),
+    "few channels in": (2, 1, 4, (28, 28), (3, 3), 1, (0, 0), 1),
     "many channels, small map": (2, 200, 150, (5, 5), (3, 3), 1, (1, 1), 1),
 }
 
@@ -111,6 +116,32 @@ def test_large_transposed(stride, dtype, cpu):
     )
 
 
+def test_large_in_three_axes(cpu):
+    """Few channels too, a plane of the kernel after the other."""
+    rng = np.random.default_rng(3)
+    arrays = [rng.standard_normal(s) for s in ((2, 3, 5, 17, 24), (5, 3, 2, 3, 3), (5,))]
+    options = ConvOptions([1, 1, 1], [1, 1, 0], [1, 1, 1], 1)
+
+    def call(x, w, b):
+        return module.conv3d(x, w, b, options)
+
+    want = value_and_gradients(call, arrays, Device.ndarray())
+    near(value_and_gradients(call, [a.astype(F32) for a in arrays], cpu), want, 2e-5)
+    near(value_and_gradients(call, arrays, cpu), want, 1e-13)
+
+
+def test_transposed_beyond_the_caches(cpu):
+    """An output so large that it is written around the caches, with rows of whole vectors and with others."""
+    rng = np.random.default_rng(6)
+    for width in (64, 63):
+        arrays = [rng.standard_normal(s).astype(F32) for s in ((2, 2, 64, width), (2, 33, 3, 3), (33,))]
+        options = ConvTransposeOptions([2, 2], [1, 1], [1, 1], [1, 1], 1)
+        have = [
+            array(module.conv_transpose2d(*(tensor(a, d) for a in arrays), options)) for d in (cpu, Device.ndarray())
+        ]
+        near(have[:1], have[1:], 1e-5)
+
+
 @pytest.mark.parametrize("name", LARGE)
 def test_threads(name, cpu):
     """The same bits for one thread and for two, gradients included."""
@@ -146,6 +177,39 @@ def test_infinite_weights_meet_only_elements(name, device):
     assert not np.isnan(have).any() and np.isinf(have[0, 0]).any() and np.isfinite(have[0, 1:]).all()
     want = array(module.conv2d(*(tensor(a, Device.ndarray()) for a in (x, w, b)), options))
     np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-3)
+
+
+def weight_gradient_by_sums(x, g, kernel, stride, padding, groups):
+    """The gradient of a weight of conv2d, from elements that exist."""
+    c, o = x.shape[1] // groups, g.shape[1] // groups
+    out = np.zeros((g.shape[1], c, *kernel))
+    for at in np.ndindex(out.shape):
+        for i, j in np.ndindex(g.shape[2:]):
+            y, z = i * stride + at[2] - padding[0], j * stride + at[3] - padding[1]
+            if 0 <= y < x.shape[2] and 0 <= z < x.shape[3]:
+                out[at] += (x[:, at[0] // o * c + at[1], y, z] * g[:, at[0], i, j]).sum()
+    return out
+
+
+@pytest.mark.parametrize(
+    ("c", "o", "size", "stride", "groups"),
+    [(2, 3, (17, 16), 1, 1), (2, 3, (5, 6), 1, 1), (4, 4, (9, 8), 2, 2), (3, 3, (6, 6), 1, 3)],
+)
+def test_infinite_gradients_meet_only_elements(c, o, size, stride, groups, device):
+    """What lies outside is not multiplied in the gradient of the weight either; a NaN that is meant stays."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(0.5, 1, (2, c, *size))
+    g = rng.uniform(0.5, 1, (2, o, *((n - 1) // stride + 1 for n in size)))
+    g[0, 0, 0, 0] = np.inf
+    g[1, 1, -1, 2] = -np.inf
+    x[1, 0, -1, 2] = 0.0
+    options = ConvOptions([stride] * 2, [1, 1], [1, 1], groups)
+    w = rng.standard_normal((o, c // groups, 3, 3))
+    have = array(module.conv2d_weight_backward(*(tensor(a, device) for a in (x, w, g)), options))
+    with np.errstate(invalid="ignore"):
+        want = weight_gradient_by_sums(x, g, (3, 3), stride, (1, 1), groups)
+    assert np.isinf(want).any()
+    np.testing.assert_allclose(have, want, rtol=1e-12)
 
 
 @pytest.mark.parametrize("stride", [1, 2])

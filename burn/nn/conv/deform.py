@@ -1,7 +1,7 @@
 """The convolution whose samples are moved."""
 
 from burn.config import Config
-from burn.errors import ArgumentError, ShapeError
+from burn.errors import ArgumentError
 from burn.module import Param
 from burn.nn._checks import check_float, check_size, named
 from burn.nn.initializer import Initializer
@@ -15,6 +15,8 @@ from ._shared import UNIFORM, ConvLayer, checked, parameters_of
 
 class DeformConv2dConfig(Config):
     """Configuration of `DeformConv2d`. Mirrors `burn::nn::conv::DeformConv2dConfig`.
+
+    Padding may be uneven, which Burn refuses.
 
     Args:
         channels: channels of the input and of the output.
@@ -104,7 +106,7 @@ class DeformConv2d(ConvLayer):
 
         Raises:
             KindError: a tensor that is not Float.
-            ShapeError: sizes that do not fit, or padding that is not the same on both sides of an axis.
+            ShapeError: sizes that do not fit.
         """
         weight = self.weight.val()
         self._check(input, weight._dims[1] * self.weight_groups)
@@ -112,13 +114,11 @@ class DeformConv2d(ConvLayer):
         if mask is not None:
             check_float("DeformConv2d", mask, "mask")
         pairs = self._pairs(input)
+        even = [min(pair) for pair in pairs]
         if any(a != b for a, b in pairs):
-            raise ShapeError(
-                f"[DeformConv2d] 'padding' must be the same on both sides of each axis, got {pairs}; use Explicit"
-            )
-        options = DeformConvOptions(
-            self.stride, [a for a, _ in pairs], self.dilation, self.weight_groups, self.offset_groups
-        )
+            # The operation pads both sides alike: what a side has more becomes part of the input.
+            input = input.pad([(a - n, b - n) for (a, b), n in zip(pairs, even, strict=True)])
+        options = DeformConvOptions(self.stride, even, self.dilation, self.weight_groups, self.offset_groups)
         bias = None if self.bias is None else self.bias.val()
         return named("DeformConv2d", functional.deform_conv2d, input, offset, weight, mask, bias, options)
 

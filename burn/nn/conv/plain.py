@@ -1,5 +1,7 @@
 """Convolutions along one to three axes."""
 
+import functools
+
 from burn.config import Config
 from burn.module import Param
 from burn.nn._checks import named
@@ -11,6 +13,9 @@ from burn.tensor.ops import ConvOptions
 
 from ._shared import UNIFORM, ConvLayer, checked, each_axis, parameters_of
 
+# A layer asks for the same options at each call, and they never change.
+_options = functools.lru_cache(256)(ConvOptions)
+
 
 class _Conv(ConvLayer):
     """A plain convolution."""
@@ -18,7 +23,9 @@ class _Conv(ConvLayer):
     def _apply(self, function, input: Tensor) -> Tensor:
         weight = self.weight.val()
         self._check(input, weight._dims[1] * self.groups)
-        options = ConvOptions(each_axis(self.stride), self._pairs(input), each_axis(self.dilation), self.groups)
+        options = _options(
+            tuple(each_axis(self.stride)), tuple(self._pairs(input)), tuple(each_axis(self.dilation)), self.groups
+        )
         bias = None if self.bias is None else self.bias.val()
         return named(type(self).__name__, function, input, weight, bias, options)
 
