@@ -244,6 +244,10 @@ def _values(tensors: list[PackTensor]):
             continue
         array = tensor.to_numpy()
         assert array.nbytes == tensor.byte_len() and (tensor.dtype.name == "QFloat" or array.shape == tensor.shape)
+        if tensor.is_stored():
+            buffer = bytearray(tensor.byte_len())
+            tensor.read_into(memoryview(buffer))
+            assert buffer == tensor.to_bytes()
 
 
 def outcome(read: Callable, data: bytes, path: Path | None = None) -> str:
