@@ -129,6 +129,21 @@ KERNEL(conv_transpose, 256, (T *out, const T *x, const T *weight, const T *bias,
     convolve<true>(out, x, weight, bias, s);
 }
 
+// The sum of a weight without the gradients that meet nothing, which a tile multiplies by zeros: infinite ones make NaN.
+INLINE C met(C sum, const T *x, const T *grad, const Conv &s, i64 g, i64 o, i64 column) {
+    i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), at[3], tap[3], end[3], begin[3] = {0, 0, 0};
+    if (sum == sum) return sum;
+    split(column % taps, s.kernel, tap);
+    split(area - 1, s.out, end);
+    if (place<false>(s, begin, tap) >= 0 && place<false>(s, end, tap) >= 0) return sum;
+    sum = 0;
+    for (i64 p = 0; p < s.n * area; p++) {
+        split(p % area, s.out, at);
+        i64 e = place<false>(s, at, tap), image = p / area * s.groups + g;
+        if (e >= 0) sum += up(x[(image * s.c + column / taps) * map + e]) * up(grad[(image * s.o + o) * area + p % area]);
+    }
+    return sum;
+}
 // [o, c and tap] summed over the positions of all images.
 KERNEL(conv_weight_bwd, 256, (T *out, const T *x, const T *grad, Conv s)) {
     i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), tiles = (s.o + TILE - 1) / TILE;
@@ -151,7 +166,7 @@ KERNEL(conv_weight_bwd, 256, (T *out, const T *x, const T *grad, Conv s)) {
     for (int i = 0; i < EACH; i++)
         for (int j = 0; j < EACH; j++) {
             i64 o = o0 + threadIdx.x / 16 * EACH + i, k = k0 + threadIdx.x % 16 * EACH + j;
-            if (o < s.o && k < columns) out[(g * s.o + o) * columns + k] = down<T>(sum[i][j]);
+            if (o < s.o && k < columns) out[(g * s.o + o) * columns + k] = down<T>(met(sum[i][j], x, grad, s, g, o, k));
         }
 }
 
