@@ -167,7 +167,7 @@ SIGNATURES = {
         max_pool2d_with_indices_backward(x,kernel_size,stride,padding,dilation,ceil_mode,output_grad,indices)
         interpolate(x,options) linear(input,weight,bias=None) embedding(weights,indices)
         layer_norm(input,gamma,beta,epsilon) batch_norm(input,gamma,beta,mean,variance,epsilon)
-        batch_norm_train(input,gamma,beta,epsilon) attention(query,key,value,mask,attn_bias,options)""",
+        batch_norm_train(input,gamma,beta,epsilon) attention(query,key,value,mask=None,attn_bias=None,options=None)""",
     "burn.linalg": """
         diag(x) trace(x) matvec(matrix,vector) outer(lhs,rhs) outer_dim(lhs,rhs,dim) cosine_similarity(x1,x2,dim,eps=None)
         vector_norm(x,norm,dim) vector_norm_dims(x,norm,dims) lp_norm(x,p,dim) lp_norm_dims(x,p,dims) l2_norm(x,dim)

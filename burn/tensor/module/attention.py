@@ -7,7 +7,7 @@ from burn.tensor.ops import AttentionModuleOptions
 __all__ = ["attention"]
 
 
-def attention(query, key, value, mask, attn_bias, options):
+def attention(query, key, value, mask=None, attn_bias=None, options=None):
     """softmax(query @ key^T * scale) @ value for each head, without the matrix of scores. Mirrors `attention`.
 
     Scores are scaled, capped, masked, limited to keys up to the query's own position (causal; the last query sees all
@@ -21,7 +21,7 @@ def attention(query, key, value, mask, attn_bias, options):
         mask: Bool tensor [batch, heads, queries, keys], where true removes the key (PyTorch keeps it), or None. A size
             of 1 stretches.
         attn_bias: Float tensor of the same shape, added to the scores, or None.
-        options: AttentionModuleOptions.
+        options: AttentionModuleOptions; None divides the scores by sqrt(d).
 
     Returns:
         Tensor [batch, heads, queries, d_value].
@@ -33,8 +33,11 @@ def attention(query, key, value, mask, attn_bias, options):
     >>> from burn.tensor import Tensor
     >>> from burn.tensor.ops import AttentionModuleOptions
     >>> q, k = Tensor([[[[1.0, 0.0]]]]), Tensor([[[[1.0, 0.0], [1.0, 0.0]]]])
-    >>> attention(q, k, Tensor([[[[1.0], [3.0]]]]), None, None, AttentionModuleOptions()).tolist()
-    [[[[2.0]]]]
+    >>> v = Tensor([[[[1.0], [3.0]]]])
+    >>> attention(q, k, v).tolist(), attention(q, k, v, options=AttentionModuleOptions(scale=0.5)).tolist()
+    ([[[[2.0]]]], [[[[2.0]]]])
     """
+    if options is None:
+        options = AttentionModuleOptions()
     options = instance("attention", "options", options, AttentionModuleOptions)
     return ops.attention(query, key, value, mask, attn_bias, options.scale, options.softcap, options.is_causal)
