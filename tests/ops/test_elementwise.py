@@ -435,3 +435,27 @@ def test_shifts_are_those_of_python(name, n, flex):
         for shift in (t.bitwise_left_shift, t.bitwise_right_shift):
             with pytest.raises(ValueError, match=f"-3 at flat position {n - 1}"):
                 shift(tensor(by, flex))
+
+
+@pytest.mark.parametrize("dtype", ["f64", "i64", "u64"])
+def test_comparisons_of_eight_bytes(dtype, flex):
+    """Sixteen elements at a time and what is left, of tensors and single values; the flags are 0 and 1."""
+    rng = np.random.default_rng(3)
+    name = {"f64": "float64", "i64": "int64", "u64": "uint64"}[dtype]
+    for n in (1, 15, 16, 17, 33, 1000):
+        for left, right in ((n, n), (n, 1), (1, n)):
+            a, b = (rng.integers(0, 4, size).astype(name) for size in (left, right))
+            if dtype == "f64":
+                a[::3], b[::5], a[1::7] = np.nan, np.inf, -0.0
+            else:
+                a[::2] += np.array(-(1 << 63), "int64").view("uint64").astype(name)
+            x, y = Tensor.from_data(a, flex, dtype=dtype), Tensor.from_data(b, flex, dtype=dtype)
+            for call, want in (
+                (Tensor.equal, a == b),
+                (Tensor.not_equal, a != b),
+                (Tensor.lower, a < b),
+                (Tensor.lower_equal, a <= b),
+                (Tensor.greater, a > b),
+                (Tensor.greater_equal, a >= b),
+            ):
+                np.testing.assert_array_equal(array(call(x, y)).view("u1"), want.view("u1"))
