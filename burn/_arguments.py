@@ -160,7 +160,9 @@ def fits(value, hint) -> bool:
     if kind in _LISTS:
         return isinstance(value, _LISTS) and _items_fit(value, kind, arguments)
     if kind is dict and arguments:
-        return isinstance(value, dict) and all(fits(k, arguments[0]) and fits(v, arguments[1]) for k, v in value.items())
+        return isinstance(value, dict) and all(
+            fits(k, arguments[0]) and fits(v, arguments[1]) for k, v in value.items()
+        )
     try:
         return isinstance(value, kind) if isinstance(kind, type) else True
     except TypeError:  # a protocol that cannot be checked
