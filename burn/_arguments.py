@@ -160,7 +160,9 @@ def fits(value, hint) -> bool:
     if kind in _LISTS:
         return isinstance(value, _LISTS) and _items_fit(value, kind, arguments)
     if kind is dict and arguments:
-        return isinstance(value, dict) and all(fits(item, arguments[1]) for item in value.values())
+        return isinstance(value, dict) and all(
+            fits(k, arguments[0]) and fits(v, arguments[1]) for k, v in value.items()
+        )
     try:
         return isinstance(value, kind) if isinstance(kind, type) else True
     except TypeError:  # a protocol that cannot be checked
@@ -194,6 +196,9 @@ def described(hint) -> str:
         item = typing.get_args(arguments[0])[0] if typing.get_origin(arguments[0]) is typing.Annotated else arguments[0]
         plural = _PLURALS.get(item) or f"items that are each {described(item)}"
         return f"a {origin.__name__} of {plural}"
+    if origin is dict:
+        keys, items = (_PLURALS.get(each, "others") for each in arguments)
+        return f"a dict from {keys} to {items}"
     if not isinstance(origin or hint, type):
         return str(hint)
     name = (origin or hint).__name__

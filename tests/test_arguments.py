@@ -35,7 +35,8 @@ def test_what_fits(value, hint):
     [(1.0, int, "an integer"), (True, int, "an integer"), ("1", float, "a number"), (False, float, "a number"),
      (1, bool, "True or False"), (None, str, "a str"), ("a", int | None, "an integer or None"),
      ([1, "a"], list[int], "a list of integers"), ([1.5], list[typing.Annotated[float, "f32"]] | int, None),
-     ([1], tuple[int, int], "a tuple of an integer, an integer"), ({"a": "b"}, dict[str, int], "a dict"),
+     ([1], tuple[int, int], "a tuple of an integer, an integer"), ({"a": "b"}, dict[str, int], "a dict from texts to integers"),
+     ({1: 1}, dict[str, int], "a dict from texts to integers"),
      ("Row", Layout, "a Layout (Row, Col)"), ([1], list[Layout], "a list of items that are each a Layout (Row, Col)")],
 )  # fmt: skip
 def test_what_does_not(value, hint, text):

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import pickle
 import typing
+import warnings
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from burn.config import (
     tuple_variant,
 )
 from burn.data.dataset.transform import RngSource, SizeConfig
-from burn.errors import ArgumentTypeError, BurnError, ConfigError
+from burn.errors import ArgumentError, ArgumentTypeError, BurnError, ConfigError
 
 
 class Empty(Config):
@@ -236,6 +237,59 @@ def test_nan_cannot_be_saved_and_the_old_file_stays(tmp_path):
     with pytest.raises(ConfigError, match=r"'Order.float' must be finite"):
         Order(1, float("nan"), "a", Empty()).save(path)
     assert path.read_bytes() == before and not before.endswith(b"\n")
+
+
+class Odd(Config):
+    single: F32 = 0.5
+    double: float = 0.5
+    many: list[F32] | None = None
+    count: int = 1
+    named: dict[int, float] = dataclasses.field(default_factory=dict)
+    anything: dict = dataclasses.field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Odd(0.123456789), Odd(1e-46), Odd(120 / 88), Odd(np.float32(0.1)), Odd(double=np.float32(0.1)), Odd(3), Odd(-0.0),
+        Odd(double=5e-324), Odd(double=2**1000), Odd(many=[0.123456789, 1]), Odd(count=np.int64(3)), Odd(count=10**30),
+        Odd(named={1: 0.5, -2: 1.0}), Odd(anything={"é": [1, None]}),
+    ],
+)  # fmt: skip
+def test_odd_values_come_back_equal(config, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        config.save(tmp_path / "odd.json")
+        assert Odd.load(tmp_path / "odd.json") == config
+    assert type(config.count) is int
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: Odd(double=10**400), r"\[Odd\] 'double' must be a number that 64 bits hold, got int; use a smaller one"),
+    (lambda: Odd(-1e39), r"\[Odd\] 'single' must be a number that 32 bits hold, got -1e\+39"),
+    (lambda: Odd(many=[1e300]), r"'many' must be a list of numbers or None that 32 bits hold, got \[1e\+300\]"),
+])  # fmt: skip
+def test_numbers_that_do_not_fit(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: str(Order(1, 2.0, "\ud800", Empty())), "'Order.string' must be Unicode"),
+        (lambda: str(Odd(anything={"\ud800": 1})), "'Odd.anything' must be Unicode"),
+        (lambda: str(Odd(anything={None: 1})), "the keys of 'Odd.anything' must be texts or integers .*, got None"),
+        (lambda: Odd.load_binary(b'{"single": 1e39}'), "'Odd.single' must be a number of 32 bits, got 1e"),
+        (
+            lambda: Odd.load_binary(b'{"named": {"a": 1}}'),
+            "'Odd.named' must be an object with integers as keys, got 'a'",
+        ),
+    ],
+)
+def test_what_json_does_not_have(make, message):
+    with pytest.raises(ConfigError, match=message):
+        make()
 
 
 def test_texts_keep_their_letters():

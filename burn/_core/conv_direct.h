@@ -142,7 +142,7 @@ static void FN(thin)(const FN(job) *g, const FN(patch) *w, int64_t every, T bias
 }
 
 /* All output channels of a group. Outputs may be written twice, unless something is added to them: so the last group of a row
-   begins early enough to be whole, and a group without a partner is its own. */
+   begins early enough to be whole, and the last one stands in for those that a tile lacks: an earlier one would write over it. */
 static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
 {
     const int64_t across = gemm_ceil(w->cols, VL), depth = w->depth, all = w->rows * w->cols;
@@ -157,11 +157,11 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
             T *y[3];
             for (int h = 0; h < wide; h++) {
                 if (p + h >= groups) {
-                    b[h] = b[0];
-                    y[h] = y[0];
-                    to.order[h] = to.order[0];
-                    to.w[h] = w->add ? 0 : to.w[0];
-                    to.room[h] = w->add ? 0 : to.room[0];
+                    b[h] = b[h - 1];
+                    y[h] = y[h - 1];
+                    to.order[h] = to.order[h - 1];
+                    to.w[h] = w->add ? 0 : to.w[h - 1];
+                    to.room[h] = w->add ? 0 : to.room[h - 1];
                 } else if (g->lanes) {
                     const FN(lanes) *at = g->lanes + p + h;
                     b[h] = w->slab + (p + h) * VL;

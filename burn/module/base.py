@@ -21,7 +21,7 @@ from burn.tensor._calls import teach_layer
 from .adapted import ModuleReparameterization
 from .declared import check_fields, constructor, declared, hints
 from .display import Content, DisplaySettings, nested, render
-from .field import NO_MARK, FieldInfo, field, holds_parts, refusal
+from .field import NO_MARK, FieldInfo, field, holds_parts, own_parts, refusal
 from .flag import Flag
 from .foreign import lack_foreign
 from .group import ParamGroup
@@ -105,6 +105,10 @@ class _ModuleMeta(abc.ABCMeta):
         try:
             module.__init__(*args, **kwargs)
             module._close()
+        except RecursionError as error:
+            raise ModuleError(
+                f"[{cls.__name__}] the fields of a module must not hold themselves, nor lie in too many others: {error}"
+            ) from None
         except (TypeError, ModuleError) as error:
             own = error.__traceback__.tb_next is None or str(error).startswith(f"[{cls.__name__}]")
             config = getattr(sys.modules[cls.__module__], cls.__name__ + "Config", None)
@@ -415,7 +419,7 @@ class Module(ModuleRecords, ModuleReparameterization, ModuleSnapshot, metaclass=
             )
 
     def _close(self):
-        """Checks the fields and makes the module unchangeable."""
+        """Checks the fields and makes the module unchangeable; lists and dicts of parts become its own."""
         cls, marks = type(self), self._marks
         check_fields(cls, self.__dict__, marks)
         layout = []
@@ -423,6 +427,7 @@ class Module(ModuleRecords, ModuleReparameterization, ModuleSnapshot, metaclass=
             mark = marks.get(attribute, NO_MARK)
             if not mark.skip and holds_parts(value, f"{cls.__name__}.{attribute}"):
                 layout.append((attribute, mark.name or attribute, "Array" if mark.array else None))
+                self.__dict__[attribute] = own_parts(value)
         _set_layout(self, tuple(layout))
         check_places(self)
 

@@ -74,6 +74,13 @@ def field(
 NO_MARK = FieldInfo(False, None, False)
 
 
+def own_parts(value):
+    """The value, its lists, tuples and dicts copied: what the caller does to his own is no change of the module."""
+    if type(value) in (list, tuple):
+        return type(value)(map(own_parts, value))
+    return {key: own_parts(item) for key, item in value.items()} if type(value) is dict else value
+
+
 def holds_parts(value, where: str) -> bool:
     """Whether a field's value is, or holds, something to visit: True for parts, False for constants.
 

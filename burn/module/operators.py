@@ -5,7 +5,7 @@ from burn.errors import ArgumentTypeError
 _BINARY = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
 }  # fmt: skip
-_OTHERS = {"neg": "-param.val()", "getitem": "param.val()[...]"}
+_OTHERS = {"neg": "-param.val()", "getitem": "param.val()[...]", "array": "param.val().numpy()"}
 
 
 def refuse_operators(cls: type) -> None:

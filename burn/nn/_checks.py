@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from burn._arguments import instance, integer, rename
-from burn._ops.registry import check_same
+from burn._ops.registry import check_device, check_same
 from burn.errors import ArgumentError, BurnError, KindError, ShapeError
 from burn.tensor import Float, Int, Tensor
 
@@ -47,13 +47,13 @@ def check_float(layer: str, value, argument: str) -> None:
         ) from None
 
 
-def check_int(layer: str, value, argument: str) -> None:
-    """Raises unless ``value`` is an Int tensor."""
-    if type(value) is Tensor and value._kind == _INT:
-        return
-    check_tensor(layer, value, argument)
-    if value.kind is not Int:
-        raise KindError(f"[{layer}] {argument!r} must be an Int tensor, got {value.dtype.name}; use .int()")
+def check_int(layer: str, value, argument: str, like: Tensor) -> None:
+    """Raises unless ``value`` is an Int tensor on the device of ``like``."""
+    if type(value) is not Tensor or value._kind != _INT:
+        check_tensor(layer, value, argument)
+        if value.kind is not Int:
+            raise KindError(f"[{layer}] {argument!r} must be an Int tensor, got {value.dtype.name}; use .int()")
+    check_device(layer, like, value, argument)
 
 
 def check_same_shape(layer: str, first, second, names: tuple[str, str]) -> None:

@@ -69,10 +69,10 @@ class Embedding(Module):
             KindError: an input that is not Int.
             OutOfBoundsError: an index outside 0 to n_embedding - 1.
         """
-        check_int("Embedding", input, "input")
+        table = self.weight.val()
+        check_int("Embedding", input, "input", table)
         if input.ndim != 2:
             raise ShapeError(f"[Embedding] 'input' must be [batch, length], got shape {input.dims()}; unsqueeze it")
-        table = self.weight.val()
         rows = table.shape[0]
         with Naming("Embedding", "input", f"hold indices from 0 to {rows - 1}", input, rows):
             return functional.embedding(table, input)

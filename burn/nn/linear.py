@@ -5,7 +5,7 @@ import math
 
 from burn._core import core
 from burn.config import Config
-from burn.errors import ShapeError
+from burn.errors import BurnError
 from burn.module import ONE_LINE, Module, Param
 from burn.tensor import Tensor
 from burn.tensor.module import linear
@@ -101,8 +101,8 @@ class Linear(Module):
         weight, bias = _val(self.weight), self.bias
         try:
             return linear(input, weight, None if bias is None else _val(bias))
-        except (ShapeError, TypeError):
-            # The product checks kind and shapes anyway, before it runs; only the message is the layer's.
+        except (BurnError, TypeError):
+            # The product checks kind, device and shapes anyway, before it runs; only the message is the layer's.
             check_last("Linear", input, weight.shape[0], "d_input", weight)
             raise
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from burn._arguments import device as check_device
 from burn._arguments import integer
+from burn._ops.registry import check_device as check_place
 from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -110,6 +111,7 @@ class PositionalEncoding(Module):
             ShapeError: a last axis of another size, or more than max_sequence_size positions.
         """
         check_last("PositionalEncoding", input, self.sinusoids.shape[2], "d_model")
+        check_place("PositionalEncoding", self.sinusoids, input, "input")
         check_rank("PositionalEncoding", input, "input", "batch, length, d_model")
         length = input.shape[1]
         if length > self.max_sequence_size:

@@ -7,6 +7,7 @@ import numpy as np
 
 from burn._arguments import device as check_device
 from burn._arguments import integer
+from burn._ops.registry import check_device as check_place
 from burn.config import F32, Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -135,6 +136,7 @@ class RotaryEncoding(Module):
             return super().apply(input, start, adapter, skip_enum_variants)
         known, d_model = self.freq_complex._dims[:2]
         check_last("RotaryEncoding", input, d_model, "d_model")
+        check_place("RotaryEncoding", self.freq_complex, input, "input")
         start = integer("RotaryEncoding", "start", start, 0)
         if input.ndim < 2:
             raise ShapeError(f"[RotaryEncoding] 'input' must be [..., length, d_model], got shape {input.dims()}")

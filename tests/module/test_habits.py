@@ -2,6 +2,7 @@
 
 import typing
 
+import numpy as np
 import pytest
 
 import burn
@@ -97,6 +98,7 @@ def test_a_parameter_has_no_operators():
         (lambda: -param, r"-param\.val\(\)"),
         (lambda: param[0], r"param\.val\(\)\[\.\.\.\]"),
         (lambda: param @ x, r"param\.val\(\) @"),
+        (lambda: np.asarray(param), r"param\.val\(\)\.numpy\(\)"),
         (lambda: x * param, r"got Param; use its val\(\)"),
         (lambda: x.matmul(param), r"got Param; use its val\(\)"),
     ):

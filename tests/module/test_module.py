@@ -528,3 +528,27 @@ def test_flags():
 def test_kinds():
     assert Param.from_tensor(Tensor.zeros([2], CPU, kind=Int)).kind == "int"
     assert Param.from_tensor(Tensor.zeros([2], CPU, kind=Bool)).kind == "bool"
+
+
+def test_containers_are_the_modules_own():
+    class Held(Module):
+        parts: list
+        named: dict
+
+    inner = [LinearConfig(2, 1).init(CPU)]
+    parts, named = [inner], {"a": LinearConfig(2, 1).init(CPU)}
+    module = Held(parts, named)
+    inner.append(module.parts[0][0])
+    named["b"] = parts.append(3)
+    assert module.into_record().paths() == ["parts.0.0.weight", "parts.0.0.bias", "named.a.weight", "named.a.bias"]
+
+
+@pytest.mark.parametrize("turn", [lambda x: x, lambda x: (x,), lambda x: {"key": x}])
+def test_lists_that_hold_themselves_are_refused(turn):
+    class Round(Module):
+        parts: object
+
+    for parts in ([], [LinearConfig(2, 1).init(CPU)]):
+        parts.append(turn(parts))
+        with pytest.raises(ModuleError, match=r"\[Round\] the fields of a module must not hold themselves"):
+            Round(parts)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from burn import Device, Float, Int, Tensor, nn
-from burn.errors import BurnError, ShapeError
+from burn.errors import BurnError, DeviceError, ShapeError
 from burn.nn import attention, conv, interpolate, pool, transformer
 from burn.nn import loss as losses
 from tests.nn.test_names import BOOK, found, listed
@@ -107,12 +107,13 @@ ANY_SHAPE = f"{NUMBERED} {PLAIN} Threshold Dropout GaussianNoise"
 
 
 def wrong(x):
-    """Tensors beside one that is right: another rank, kind, dtype, size."""
+    """Tensors beside one that is right: another rank, kind, dtype, size, device."""
     yield from (x.unsqueeze_dim(0), x.unsqueeze_dim(0).unsqueeze_dim(0), [1.0], None)
     yield x.int() if x.kind is Float else x.float()
     yield x.greater_elem(0)
     if x.kind is Float:
         yield x.cast("f64")
+    yield x.to_device(Device.ndarray())
     if x.ndim > 1:
         yield x.narrow(0, 0, 1).squeeze_dim(0)
     for axis in range(x.ndim):
@@ -136,6 +137,26 @@ def test_what_a_layer_does_not_take(row, call):
                 # Options may be left out; numbers of axes are free where any shape is fine, other sizes in many places.
                 assert isinstance(value, Tensor) or (value is None and position), (name, position)
     assert refused >= (3 if name in ANY_SHAPE.split() else 4)
+
+
+def test_masks_and_weights_of_another_device():
+    there, x = Device.ndarray(), f(1, 3, 4)
+    pad, pairs = Tensor.zeros([1, 3], there).greater_elem(0), Tensor.zeros([1, 3, 3], there).greater_elem(0)
+    given, ends = attention.MhaInput.self_attn(x), transformer.TransformerDecoderInput(x, x)
+    calls = [
+        (attention.MultiHeadAttentionConfig(4, 2).init(CPU), [given.mask_pad(pad), given.mask_attn(pairs)], "mask"),
+        (ENCODER, [transformer.TransformerEncoderInput(x).mask_pad(pad)], "mask_pad"),
+        (DECODER, [ends.target_mask_pad(pad), ends.memory_mask_attn(pairs)], "memory_mask|target_mask"),
+        (lambda mask: attention.CrossAttentionConfig(4, 4, 2, 1, 2).init(CPU)(x, x, mask), [pad], "mask"),
+        (lambda one: losses.CrossEntropyLossConfig(weights=[1.0, 2.0]).init(CPU)(one, i(2).to_device(there)),
+         [f(2, 2).to_device(there)], "logits"),
+        (lambda one: losses.BinaryCrossEntropyLossConfig(weights=[1.0, 2.0]).init(CPU)(one, i(2, 2).to_device(there)),
+         [f(2, 2).to_device(there)], "logits"),
+    ]  # fmt: skip
+    for call, wrongs, name in calls:
+        for value in wrongs:
+            with pytest.raises(DeviceError, match=rf"\[[A-Z]\w+\] '({name})\w*' must be on Device<"):
+                call(value)
 
 
 def test_every_layer_is_here():

@@ -3,9 +3,10 @@
 import inspect
 import math
 
+import numpy as np
 import pytest
 
-from burn import Device, nn
+from burn import Device, Tensor, nn
 from burn.errors import ArgumentError, ShapeError
 
 CPU = Device.flex()
@@ -58,3 +59,15 @@ def test_refused(config, field):
 def test_refused_when_it_is_made(config, field):
     with pytest.raises(ArgumentError, match=f"'{field}' must be at least 1, got 0"):
         config()
+
+
+def test_sizes_of_numpy():
+    """NumPy's integers are as good as Python's."""
+    three = np.int64(3)
+    assert conv.Conv1dConfig(1, 1, three, stride=three).init(CPU).kernel_size == 3
+    assert pool.MaxPool1dConfig(three).init()(Tensor.ones([1, 1, 6], CPU)).dims() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("delta", [3e38, 1e-30, INF])
+def test_limits_without_a_warning(delta, recwarn):
+    assert nn.loss.HuberLossConfig(delta).init().delta == delta and not recwarn.list

@@ -130,6 +130,19 @@ def test_large_in_three_axes(cpu):
     near(value_and_gradients(call, arrays, cpu), want, 1e-13)
 
 
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("outputs", [1, 3, 4, 5])
+def test_small_maps(outputs, dtype, cpu):
+    """Maps of every small size: groups of positions run on from row to row, and the last tile has groups to spare."""
+    rng = np.random.default_rng(8)
+    options, limit = ConvOptions([1, 1], [1, 1], [1, 1], 1), 1e-5 if dtype == F32 else 1e-13
+    for size in np.ndindex(8, 9):
+        x, w = (rng.standard_normal(s).astype(dtype) for s in ((2, 9, size[0] + 1, size[1] + 1), (outputs, 9, 3, 3)))
+        windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)]), (3, 3), (2, 3))
+        want = np.einsum("nchwij,ocij->nohw", windows, w)
+        near([array(module.conv2d(tensor(x, cpu), tensor(w, cpu), None, options))], [want], limit)
+
+
 def test_transposed_beyond_the_caches(cpu):
     """An output so large that it is written around the caches, with rows of whole vectors and with others."""
     rng = np.random.default_rng(6)

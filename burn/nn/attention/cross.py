@@ -164,7 +164,7 @@ class CrossAttention(Module):
         instance("CrossAttention", "cache", cache, CrossAttentionCache, "use CrossAttentionCache()")
         k = cache.k.forward_full(context, lambda x: scores.split_heads(self.key(x), self.n_heads_kv))
         v = cache.v.forward_full(context, lambda x: scores.split_heads(self.value(x), self.n_heads_kv))
-        check_mask("CrossAttention", "mask", mask, (query._dims[0], k._dims[2]))
+        check_mask("CrossAttention", "mask", mask, (query._dims[0], k._dims[2]), query)
         q = scores.split_heads(self.query(query), self.n_heads)
         how = (1.0 / math.sqrt(q._dims[3]), self.min_float, self.quiet_softmax, self.dropout)
         return self.output(scores.merge_heads(scores.attend(q, k, v, scores.join_masks(mask, None), *how)[0]))

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 
 from burn._arguments import instance
-from burn._ops.registry import check_same
+from burn._ops.registry import check_device, check_same
 from burn.config import Config
 from burn.errors import ArgumentError, KindError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -287,8 +287,8 @@ class MultiHeadAttention(Module):
                 f"[MultiHeadAttention] 'value' must have the shape of 'key', got {input.value.dims()} and {input.key.dims()}"
             )
         batch, queries, keys = input.query._dims[0], input.query._dims[1], input.key._dims[1]
-        check_mask("MultiHeadAttention", "mask_pad", input.pad, (batch, keys))
-        check_mask("MultiHeadAttention", "mask_attn", input.attn, (batch, queries, keys))
+        check_mask("MultiHeadAttention", "mask_pad", input.pad, (batch, keys), input.query)
+        check_mask("MultiHeadAttention", "mask_attn", input.attn, (batch, queries, keys), input.query)
 
     def custom_settings(self):
         return ONE_LINE
@@ -310,8 +310,8 @@ def check_positions(layer: str, x, name: str, weight: Tensor, size: str = "d_mod
     check_same(layer, weight, x, name)
 
 
-def check_mask(layer: str, name: str, mask, shape: tuple) -> None:
-    """Raises unless a mask is None or a Bool tensor of this shape, whose batch may be 1."""
+def check_mask(layer: str, name: str, mask, shape: tuple, like: Tensor) -> None:
+    """Raises unless a mask is None or a Bool tensor of this shape, whose batch may be 1, on the device of another tensor."""
     if mask is None:
         return
     check_tensor(layer, mask, name)
@@ -319,3 +319,4 @@ def check_mask(layer: str, name: str, mask, shape: tuple) -> None:
         raise KindError(f"[{layer}] {name!r} must be a Bool tensor, got {mask.dtype.name}; compare first")
     if mask._dims != shape and mask._dims != (1, *shape[1:]):
         raise ShapeError(f"[{layer}] {name!r} must have shape {list(shape)}, got {mask.dims()}")
+    check_device(layer, like, mask, name)

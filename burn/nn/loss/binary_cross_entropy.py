@@ -4,6 +4,7 @@ import functools
 import math
 
 from burn._arguments import device as check_device
+from burn._ops.registry import check_device as check_place
 from burn.config import F32, Config
 from burn.errors import ShapeError
 from burn.module import ONE_LINE, Module
@@ -106,7 +107,7 @@ class BinaryCrossEntropyLoss(Module):
 
     def _check(self, logits: Tensor, targets: Tensor) -> None:
         check_float("BinaryCrossEntropyLoss", logits, "logits")
-        check_int("BinaryCrossEntropyLoss", targets, "targets")
+        check_int("BinaryCrossEntropyLoss", targets, "targets", logits)
         if logits._dims != targets._dims:
             raise ShapeError(
                 f"[BinaryCrossEntropyLoss] 'targets' must have the shape of 'logits', got {targets.dims()} and "
@@ -114,6 +115,7 @@ class BinaryCrossEntropyLoss(Module):
             )
         if self.weights is None:
             return
+        check_place("BinaryCrossEntropyLoss", self.weights, logits, "logits")
         labels, (count,) = 2 if logits.ndim == 1 else logits.shape[-1], self.weights._dims
         if labels != count:
             what = "2 weights for targets of one axis" if logits.ndim == 1 else f"a weight for each of {labels} labels"

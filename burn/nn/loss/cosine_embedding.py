@@ -85,7 +85,7 @@ class CosineEmbeddingLoss(Printed):
         """
         check_alike("CosineEmbeddingLoss", input1=input1, input2=input2)
         check_rank("CosineEmbeddingLoss", input1, "input1", "batch, features")
-        check_int("CosineEmbeddingLoss", target, "target")
+        check_int("CosineEmbeddingLoss", target, "target", input1)
         if target._dims != input1._dims[:1]:
             raise ShapeError(
                 f"[CosineEmbeddingLoss] 'target' must be [batch] with batch = {input1.shape[0]} as in input1, "

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from burn._arguments import device as check_device
+from burn._ops.registry import check_device as check_place
 from burn.config import F32, Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -122,7 +123,7 @@ class CrossEntropyLoss(Module):
 
     def _check(self, logits: Tensor, targets: Tensor) -> None:
         check_float("CrossEntropyLoss", logits, "logits")
-        check_int("CrossEntropyLoss", targets, "targets")
+        check_int("CrossEntropyLoss", targets, "targets", logits)
         shape = logits._dims
         if len(shape) != 2:
             raise ShapeError(f"[CrossEntropyLoss] 'logits' must be [batch, classes], got shape {list(shape)}")
@@ -131,7 +132,10 @@ class CrossEntropyLoss(Module):
                 f"[CrossEntropyLoss] 'targets' must be [batch] with batch = {shape[0]} as in logits, "
                 f"got shape {targets.dims()}"
             )
-        if self.weights is not None and self.weights._dims != shape[1:]:
+        if self.weights is None:
+            return
+        check_place("CrossEntropyLoss", self.weights, logits, "logits")
+        if self.weights._dims != shape[1:]:
             raise ShapeError(
                 f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights._dims[0]} weights, "
                 f"got shape {list(shape)}"

@@ -54,7 +54,8 @@ class HuberLoss(Module):
     def __init__(self, delta: float):
         self.delta = delta
         # The digits that single precision needs, as Burn keeps it.
-        self.lin_bias = float(str(np.float32(delta) * np.float32(delta) * np.float32(0.5)))
+        with np.errstate(over="ignore"):
+            self.lin_bias = float(str(np.float32(delta) * np.float32(delta) * np.float32(0.5)))
 
     def forward(self, predictions: Tensor, targets: Tensor, reduction: Reduction) -> Tensor:
         """The reduced loss.

@@ -82,7 +82,7 @@ class MultiMarginLoss(Printed):
             OutOfBoundsError: a target that is no class; the message names it.
         """
         check_float("MultiMarginLoss", input, "input")
-        check_int("MultiMarginLoss", target, "target")
+        check_int("MultiMarginLoss", target, "target", input)
         check_rank("MultiMarginLoss", input, "input", "batch, classes")
         batch, classes = input.shape
         if target._dims != (batch,):

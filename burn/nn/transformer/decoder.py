@@ -277,7 +277,7 @@ def check_input(name: str, input, layer: TransformerDecoderLayer) -> None:
     (batch, targets), (memories, positions) = input.target._dims[:2], input.memory._dims[:2]
     if memories != batch:
         raise ShapeError(f"[{name}] 'memory' must have the batch of 'target', {batch}, got shape {input.memory.dims()}")
-    check_mask(name, "target_mask_pad", input.target_pad, (batch, targets))
-    check_mask(name, "target_mask_attn", input.target_attn, (batch, targets, targets))
-    check_mask(name, "memory_mask_pad", input.memory_pad, (batch, positions))
-    check_mask(name, "memory_mask_attn", input.memory_attn, (batch, targets, positions))
+    check_mask(name, "target_mask_pad", input.target_pad, (batch, targets), input.target)
+    check_mask(name, "target_mask_attn", input.target_attn, (batch, targets, targets), input.target)
+    check_mask(name, "memory_mask_pad", input.memory_pad, (batch, positions), input.target)
+    check_mask(name, "memory_mask_attn", input.memory_attn, (batch, targets, positions), input.target)

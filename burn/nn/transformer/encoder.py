@@ -224,5 +224,5 @@ def check_input(name: str, x, argument: str, mask_pad, mask_attn, layer: Transfo
     """Raises unless a sequence and its masks fit a layer."""
     check_positions(name, x, argument, layer.mha.query.weight.val())
     batch, length = x._dims[:2]
-    check_mask(name, "mask_pad", mask_pad, (batch, length))
-    check_mask(name, "mask_attn", mask_attn, (batch, length, length))
+    check_mask(name, "mask_pad", mask_pad, (batch, length), x)
+    check_mask(name, "mask_attn", mask_attn, (batch, length, length), x)

@@ -14,12 +14,23 @@ import numpy as np
 
 from burn._annotations import allows_none, own_annotations
 from burn._arguments import Unit, described, file_path, fits, shown
-from burn.errors import ArgumentTypeError, ConfigError
+from burn.errors import ArgumentError, ArgumentTypeError, ConfigError
 from burn.tensor._calls import teach_constructor
 
-F32 = typing.Annotated[float, np.float32]
-"""A float field that Burn keeps in 32 bits: JSON has the digits that they need."""
-_F32_END = 2.0**128 - 2.0**103  # what is not below it rounds to infinity in 32 bits
+from ._fields import F32 as F32
+from ._fields import (
+    F32_END,
+    check_text,
+    dict_hints,
+    expect,
+    has_f32,
+    inner_hints,
+    is_f32,
+    key_from_json,
+    key_to_json,
+    own_value,
+    wants_float,
+)
 
 
 @typing.dataclass_transform(frozen_default=True)
@@ -254,7 +265,9 @@ def from_json(value, hint, where: str = "value"):
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        return from_json(value, arguments[0], where)
+        inner = from_json(value, arguments[0], where)
+        expect(hint is not F32 or abs(inner) < F32_END, "a number of 32 bits", value, where)
+        return inner
     if origin in (typing.Union, types.UnionType):
         return _from_union(value, arguments, where)
     if hint is typing.Any:
@@ -270,23 +283,25 @@ def from_json(value, hint, where: str = "value"):
     if origin in (list, tuple) or hint in (list, tuple):
         return _sequence_from_json(value, origin or hint, arguments, where)
     if origin is dict or hint is dict:
-        item = arguments[1] if arguments else typing.Any
-        _expect(isinstance(value, dict), "an object", value, where)
-        return {key: from_json(entry, item, f"{where}.{key}") for key, entry in value.items()}
+        kind, item = dict_hints(hint)
+        expect(isinstance(value, dict), "an object", value, where)
+        return {
+            key_from_json(key, kind, where): from_json(entry, item, f"{where}.{key}") for key, entry in value.items()
+        }
     if hint is float:
-        _expect(isinstance(value, (int, float)) and not isinstance(value, bool), "a number", value, where)
+        expect(isinstance(value, (int, float)) and not isinstance(value, bool), "a number", value, where)
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
-        _expect(math.isfinite(number), "a finite number", value, where)
+        expect(math.isfinite(number), "a finite number", value, where)
         return number
     if hint is int:
-        _expect(isinstance(value, int) and not isinstance(value, bool), "an integer", value, where)
+        expect(isinstance(value, int) and not isinstance(value, bool), "an integer", value, where)
         return value
     for kind, wanted in ((bool, "true or false"), (str, "a text"), (types.NoneType, "null")):
         if hint is kind:
-            _expect(isinstance(value, kind), wanted, value, where)
+            expect(isinstance(value, kind), wanted, value, where)
             return value
     if hasattr(hint, "from_json"):
         return hint.from_json(value)
@@ -332,28 +347,21 @@ def _check_fields(config) -> None:
         value, hint = getattr(config, field.name), hints[field.name]
         if not fits(value, hint):
             raise ArgumentTypeError(
-                f"[{type(config).__qualname__.rpartition('<locals>.')[2]}] {field.name!r} must be {described(hint)}, "
-                f"got {shown(value)}"
+                f"[{_shown_name(config)}] {field.name!r} must be {described(hint)}, got {shown(value)}"
             )
-        if isinstance(value, (list, tuple, dict)):
-            object.__setattr__(config, field.name, _own(value, hint))
+        try:
+            kept = own_value(value, hint)
+        except OverflowError:
+            raise ArgumentError(
+                f"[{_shown_name(config)}] {field.name!r} must be {described(hint)} that {32 if has_f32(hint) else 64} bits "
+                f"hold, got {shown(value)}; use a smaller one"
+            ) from None
+        if kept is not value:
+            object.__setattr__(config, field.name, kept)
 
 
-def _own(value, hint):
-    """A copy of a container, in the type that its annotation asks for, as it would come from JSON."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Annotated:
-        return _own(value, arguments[0])
-    if origin in (typing.Union, types.UnionType):
-        return _own(value, next((choice for choice in arguments if fits(value, choice)), None))
-    kind = origin or hint
-    if isinstance(value, dict):
-        item = arguments[1] if kind is dict and arguments else None
-        return {key: _own(entry, item) for key, entry in value.items()}
-    if type(value) in (list, tuple):  # not what derives from them, such as a named tuple
-        items = [_own(item, each) for item, each in zip(value, _inner_hints(hint, len(value)))]
-        return tuple(items) if kind is tuple or (kind is not list and type(value) is tuple) else items
-    return value
+def _shown_name(config) -> str:
+    return type(config).__qualname__.rpartition("<locals>.")[2]
 
 
 def _builder(cls, builder: str, name: str):
@@ -406,7 +414,9 @@ def _burn_order(cls) -> list[dataclasses.Field]:
 
 
 def _encode(value, hint, where: str):
-    if value is None or isinstance(value, (bool, str)):
+    if isinstance(value, str):
+        return check_text(value, where)
+    if value is None or isinstance(value, bool):
         return value
     if isinstance(value, enum.Enum):
         return value.name
@@ -419,19 +429,20 @@ def _encode(value, hint, where: str):
             for field in _burn_order(type(value))
         }
     if isinstance(value, (float, np.floating)):
-        single = _is_f32(hint) or isinstance(value, np.float32)
-        if not math.isfinite(value) or (single and abs(value) >= _F32_END):
+        single = is_f32(hint) or isinstance(value, np.float32)
+        if not math.isfinite(value) or (single and abs(float(value)) >= F32_END):
             bits = "in 32 bits " if single else ""
             raise ConfigError(f"[config] {where!r} must be finite {bits}to be saved as JSON, got {value}")
         return Float32(value) if single else float(value)
     if isinstance(value, (int, np.integer)):
         # Python code writes 1 where Burn has the float 1.0; the file must say 1.0.
-        return float(value) if _wants_float(hint) else int(value)
+        return float(value) if wants_float(hint) else int(value)
     if isinstance(value, (list, tuple)):
-        inner = _inner_hints(hint, len(value))
+        inner = inner_hints(hint, len(value))
         return [_encode(item, each, f"{where}[{i}]") for i, (item, each) in enumerate(zip(value, inner))]
     if isinstance(value, dict):
-        return {str(key): _encode(item, typing.Any, f"{where}.{key}") for key, item in value.items()}
+        _, item = dict_hints(hint)
+        return {key_to_json(key, where): _encode(entry, item, f"{where}.{key}") for key, entry in value.items()}
     if hasattr(value, "to_json"):
         return value.to_json()
     raise ConfigError(f"[config] {where!r} has a type that cannot be saved as JSON: {type(value).__name__}")
@@ -455,20 +466,20 @@ def _variant_from_json(value, base: type, where: str):
     names = ", ".join(base._variants)
     if isinstance(value, str) and isinstance(base._variants.get(value), base):
         return base._variants[value]
-    _expect(isinstance(value, dict) and len(value) == 1, f"one of {names}", value, where)
+    expect(isinstance(value, dict) and len(value) == 1, f"one of {names}", value, where)
     ((name, content),) = value.items()
     variant = base._variants.get(name)
-    _expect(isinstance(variant, type), f"one of {names}", value, where)
+    expect(isinstance(variant, type), f"one of {names}", value, where)
     if not variant._positional:
         return _dataclass_from_json(content, variant, f"{where}.{name}")
     fields, hints = dataclasses.fields(variant), _hints(variant)
     items = content if len(fields) > 1 else [content]
-    _expect(isinstance(items, list) and len(items) == len(fields), f"{len(fields)} values", content, f"{where}.{name}")
+    expect(isinstance(items, list) and len(items) == len(fields), f"{len(fields)} values", content, f"{where}.{name}")
     return variant(*(from_json(i, hints[f.name], f"{where}.{name}.{f.name}") for i, f in zip(items, fields)))
 
 
 def _dataclass_from_json(value, cls, where: str):
-    _expect(isinstance(value, dict), "an object", value, where)
+    expect(isinstance(value, dict), "an object", value, where)
     hints, given = _hints(cls), {}
     for field in dataclasses.fields(cls):
         key = _json_name(field.name)
@@ -522,37 +533,11 @@ def _from_union(value, arguments, where: str):
 
 
 def _sequence_from_json(value, kind: type, arguments, where: str):
-    _expect(isinstance(value, list), "a list", value, where)
+    expect(isinstance(value, list), "a list", value, where)
     if kind is tuple and arguments and arguments[-1] is not ...:
-        _expect(len(value) == len(arguments), f"a list of {len(arguments)}", value, where)
-    inner = _inner_hints(kind[arguments] if arguments else kind, len(value))
+        expect(len(value) == len(arguments), f"a list of {len(arguments)}", value, where)
+    inner = inner_hints(kind[arguments] if arguments else kind, len(value))
     return kind(from_json(item, each, f"{where}[{i}]") for i, (item, each) in enumerate(zip(value, inner)))
-
-
-def _inner_hints(hint, count: int) -> list:
-    """The types of a sequence's items."""
-    for choice in (hint, *typing.get_args(hint)):
-        origin, arguments = typing.get_origin(choice), typing.get_args(choice)
-        if origin in (list, tuple) and arguments:
-            return [arguments[0]] * count if origin is list or arguments[-1] is ... else list(arguments)
-    return [typing.Any] * count
-
-
-def _is_f32(hint) -> bool:
-    return hint is F32 or F32 in typing.get_args(hint)
-
-
-def _wants_float(hint) -> bool:
-    choices = {hint, *typing.get_args(hint)}
-    return bool(choices & {float, F32}) and int not in choices
-
-
-def _expect(holds: bool, wanted: str, value, where: str):
-    if not holds:
-        shown = repr(value)
-        raise ConfigError(
-            f"[config] {where!r} must be {wanted}, got {shown if len(shown) <= 60 else shown[:57] + '...'}"
-        )
 
 
 def _pretty(value, indent: str) -> str:
