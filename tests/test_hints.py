@@ -1,8 +1,12 @@
 """What a new user meets: names of other libraries, misspelt names, calls with the wrong arguments."""
 
+import _thread
 import functools
 import importlib
 import re
+import sys
+import threading
+import weakref
 
 import pytest
 
@@ -78,6 +82,32 @@ def test_names_that_are_no_ones_have_no_hint():
         nn.loss.GramMatrixLoss  # noqa: B018
     with pytest.raises(ImportError, match="frobnicate"):
         from burn.optim import frobnicate  # noqa: F401
+
+
+def test_words_never_become_another_error(monkeypatch):
+    """Whoever asks, and whatever became of the modules that are looked through, a lacking name is an AttributeError."""
+    monkeypatch.setitem(sys.modules, "burn.data.dataset", None)
+    assert not hasattr(nn, "frobnicate")
+    monkeypatch.delitem(sys.modules, "burn.nn")
+    with pytest.raises(AttributeError, match="LSTM"):
+        nn.LSTM  # noqa: B018
+    for name in ("a\0b", "../loss", "a.b", "\ud800", "x" * 10000):
+        assert not hasattr(nn, name)
+
+
+def test_names_asked_for_without_a_frame_of_python(monkeypatch):
+    caught = []
+    monkeypatch.setattr(sys, "unraisablehook", caught.append)
+    done = threading.Lock()
+    done.acquire()
+    weakref.finalize(asked := Name("LSTM"), done.release)
+    _thread.start_new_thread(getattr, (nn, asked, None))
+    del asked
+    assert done.acquire(timeout=10) and not caught
+
+
+class Name(str):
+    """A text whose end can be waited for."""
 
 
 @pytest.mark.parametrize(
