@@ -100,7 +100,14 @@ def file_path(op: str, value) -> str:
     """The text of a path."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise ArgumentTypeError(f"[{op}] 'path' must be a path (a str or an os.PathLike), got {shown(value)}")
-    return os.fsdecode(value)
+    path = os.fsdecode(value)
+    try:
+        sound = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise ArgumentError(f"[{op}] 'path' must be a name that a file can have, got {path!r}; take another name")
+    return path
 
 
 def rename(error: BurnError, op: str, **arguments: str) -> None:

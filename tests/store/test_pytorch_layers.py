@@ -136,7 +136,7 @@ def test_the_one_gate_of_another_layer_is_not_taken_for_each_of_several(config, 
     memory.collect_from(Named({name: Tensor.ones(shape, device=CPU) for name, shape in values.items()}))
     store = SafetensorsStore.from_bytes(memory.get_bytes()).with_from_adapter(PyTorchToBurnAdapter())
     store.with_key_remapping(r"^values\.", "")
-    with pytest.raises(StoreValidationError, match="'weight_ih_l0' has 3 rows, enough for one of the . parts"):
+    with pytest.raises(StoreValidationError, match=r"'weight_ih_l0' has 3 rows, enough for one of the . parts"):
         config.init(CPU).load_from(store)
 
 
