@@ -3,6 +3,7 @@
 import _thread
 import functools
 import importlib
+import inspect
 import re
 import sys
 import threading
@@ -13,7 +14,7 @@ import pytest
 import burn
 from burn import Tensor, nn, optim
 from burn._hints import PYTORCH
-from burn.errors import ArgumentError, ArgumentTypeError, NotYetError
+from burn.errors import ArgumentError, ArgumentTypeError, BurnError, NotYetError
 from burn.module import Module
 
 X = Tensor([[1.0, 2.0]])
@@ -143,6 +144,17 @@ class Name(str):
             lambda: optim.Adam(lr=1e-3),
             r"\[Adam\] takes its configuration alone, got lr=0.001; make one with AdamConfig\(...\).init",
         ),
+        (lambda: nn.Relu(inplace=True), r"^\[Relu\] takes no arguments; call Relu\(\)$"),
+        (lambda: nn.GLU(1, 2, 3), r"^\[GLU\] takes from 1 to 2 .*; call GLU\(dim=0\)$"),
+        (
+            lambda: nn.Gru(1, None, "x"),
+            r"^\[Gru\] cannot be made of 1, None, 'x': .*; make one with GruConfig\(...\).init\(\)",
+        ),
+        (lambda: nn.pool.MaxPool2d(2, 2), r"^\[MaxPool2d\] cannot be made of 2, 2: .*; make one with MaxPool2dConfig"),
+        (
+            lambda: nn.loss.HuberLoss(delta="x"),
+            r"^\[HuberLoss\] cannot be made of delta='x': .*; make one with HuberLossConfig",
+        ),
         (lambda: optim.Adam(), r"\[Adam\] .* got nothing"),
         (lambda: optim.AdamW([X], lr=0.1), r"\[AdamW\] .* make one with AdamWConfig\(...\).init\(\)"),
         (lambda: optim.Sgd(0.1), r"\[Sgd\] takes its configuration alone, got 0.1"),
@@ -151,6 +163,41 @@ class Name(str):
 def test_calls(call, text):
     with pytest.raises(ArgumentTypeError, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "place", ["", ".attention", ".conv", ".loss", ".norm", ".pool", ".rnn", ".transformer", ".activation"]
+)
+def test_no_layer_that_is_made_wrongly_gives_an_error_without_a_remedy(place):
+    """Nothing, too much, an unknown name, and values of the wrong kinds; what is an error is one of burn's."""
+    place = importlib.import_module(f"burn.nn{place}")
+    for name in place.__all__:
+        layer = getattr(place, name)
+        if not (isinstance(layer, type) and issubclass(layer, Module)):
+            continue
+        required = [p for p in inspect.signature(layer).parameters.values() if p.default is p.empty]
+        calls = [((), {}), (tuple(range(40)), {}), ((), {"frobnicate": 1})]
+        calls += [([value] * len(required), {}) for value in (None, "x", 1.5, object(), [], {}, -1, b"x", float("nan"))]
+        for args, kwargs in calls:
+            try:
+                layer(*args, **kwargs)
+            except BurnError as error:
+                assert isinstance(error, TypeError | ValueError) and str(error).startswith(f"[{layer.__name__}]"), (
+                    name,
+                    error,
+                )
+
+
+def test_errors_in_modules_of_users_stay_as_they_are():
+    class Mine(Module):
+        def __init__(self, x):
+            self.x = x.y
+
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'y'") as caught:
+        Mine(1)
+    assert not isinstance(caught.value, BurnError)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        Mine()
 
 
 def test_layers_keep_their_errors_and_their_form():
