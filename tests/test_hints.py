@@ -1,9 +1,11 @@
 """What a new user meets: names of other libraries, misspelt names, calls with the wrong arguments."""
 
 import _thread
+import copy
 import functools
 import importlib
 import inspect
+import pickle
 import re
 import sys
 import threading
@@ -186,6 +188,37 @@ def test_no_layer_that_is_made_wrongly_gives_an_error_without_a_remedy(place):
                     name,
                     error,
                 )
+
+
+@pytest.mark.parametrize(
+    "place", ["grad_clipping", "lr_scheduler", "module", "nn.attention", "nn.rnn", "nn.transformer", "optim"]
+)
+def test_what_is_no_layer_says_how_it_is_made_too(place):
+    place = importlib.import_module(f"burn.{place}")
+    for name in place.__all__:
+        cls = getattr(place, name)
+        if not isinstance(cls, type) or inspect.isabstract(cls) or cls.__init__ is object.__init__:
+            continue
+        if issubclass(cls, Module | BaseException):
+            continue
+        for args, kwargs in ((tuple(range(40)), {}), ((), {"frobnicate": 1})):
+            with pytest.raises(BurnError, match=rf"^\[{name}\]") as caught:
+                cls(*args, **kwargs)
+            assert isinstance(caught.value, TypeError | ValueError)
+
+
+def test_an_enum_is_no_variant_by_itself():
+    with pytest.raises(
+        ArgumentTypeError, match=r"take one of PaddingConfig2d.Same, .*PaddingConfig2d.Explicit\(top, left, "
+    ):
+        nn.PaddingConfig2d(1, 1)
+    for variant in (
+        nn.PaddingConfig2d.Explicit(1, 1, 1, 1),
+        nn.PaddingConfig2d.Valid,
+        nn.Initializer.XavierNormal(1.0),
+    ):
+        assert pickle.loads(pickle.dumps(variant)) == copy.deepcopy(variant) == variant
+    assert str(inspect.signature(nn.Initializer.Constant)).startswith("(value")
 
 
 def test_errors_in_modules_of_users_stay_as_they_are():

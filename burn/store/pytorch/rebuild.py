@@ -1,5 +1,7 @@
 """The calls in PyTorch's pickles that are understood. Everything else is an opaque object."""
 
+from collections.abc import Callable
+
 from .values import DTYPES, STORAGES, Budget, Damaged, Global, Opaque, Storage, Strided
 
 MAX_RANK = 64
@@ -121,12 +123,12 @@ def _set(budget, items=(), *_):
     return items
 
 
-_TENSORS = {
+_TENSORS: dict[str, Callable] = {
     "torch._utils._rebuild_tensor": _tensor_v2,
     "torch._utils._rebuild_tensor_v2": _tensor_v2,
     "torch._utils._rebuild_tensor_v3": _tensor_v3,
 }
-_CALLS = {
+_CALLS: dict[str, Callable] = {
     **_TENSORS,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter,
