@@ -1,5 +1,6 @@
 """Checks of arguments that many functions share: each returns the value, or raises one sentence."""
 
+import dataclasses
 import enum
 import math
 import operator
@@ -100,7 +101,30 @@ def file_path(op: str, value) -> str:
     """The text of a path."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise ArgumentTypeError(f"[{op}] 'path' must be a path (a str or an os.PathLike), got {shown(value)}")
-    return os.fsdecode(value)
+    path = os.fsdecode(value)
+    try:
+        sound = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise ArgumentError(f"[{op}] 'path' must be a name that a file can have, got {path!r}; take another name")
+    return path
+
+
+def check_variant(self, *_, **__) -> None:
+    """The constructor of a `ConfigEnum`, which its variants have too: raises where the enum itself is made."""
+    cls = type(self)
+    variants = vars(cls).get("_variants")
+    if variants:
+        forms = [f"{cls.__name__}.{name}" + _fields(variant) for name, variant in variants.items()]
+        raise ArgumentTypeError(f"[{cls.__name__}] is no variant by itself; take one of {', '.join(forms)}")
+
+
+def _fields(variant) -> str:
+    """What stands behind the name of a variant where it is made."""
+    if not isinstance(variant, type):
+        return ""
+    return f"({', '.join(field.name for field in dataclasses.fields(variant))})"
 
 
 def rename(error: BurnError, op: str, **arguments: str) -> None:

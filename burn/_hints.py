@@ -3,6 +3,7 @@
 The `__getattr__` of a module raises what `lacking` makes.
 """
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable
@@ -102,12 +103,18 @@ def lacking(owner: str, name: str) -> Exception:
     except (NotYetError, AttributeError) as known:
         error = known
     else:
-        hint = "" if name.startswith("_") or _importing(owner, name) else _hint(owner, name)
+        hint = ""
+        with contextlib.suppress(
+            Exception
+        ):  # a place that cannot be imported, or the end of the interpreter: no words then
+            hint = "" if name.startswith("_") or _importing(owner, name) else _hint(owner, name)
         error = AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name)
         if not hint:
             return error
-    frame = sys._getframe(2)
-    if frame.f_code.co_code[frame.f_lasti] != opmap["IMPORT_FROM"]:
+    frame = sys._getframe(
+        1
+    ).f_back  # None where C alone asks, as at the end of the interpreter and where a thread begins
+    if frame is None or frame.f_code.co_code[frame.f_lasti] != opmap["IMPORT_FROM"]:
         return error
     taught = ImportError(str(error), name=owner)
     taught.__cause__ = error

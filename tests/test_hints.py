@@ -1,15 +1,22 @@
 """What a new user meets: names of other libraries, misspelt names, calls with the wrong arguments."""
 
+import _thread
+import copy
 import functools
 import importlib
+import inspect
+import pickle
 import re
+import sys
+import threading
+import weakref
 
 import pytest
 
 import burn
 from burn import Tensor, nn, optim
 from burn._hints import PYTORCH
-from burn.errors import ArgumentError, ArgumentTypeError, NotYetError
+from burn.errors import ArgumentError, ArgumentTypeError, BurnError, NotYetError
 from burn.module import Module
 
 X = Tensor([[1.0, 2.0]])
@@ -80,6 +87,32 @@ def test_names_that_are_no_ones_have_no_hint():
         from burn.optim import frobnicate  # noqa: F401
 
 
+def test_words_never_become_another_error(monkeypatch):
+    """Whoever asks, and whatever became of the modules that are looked through, a lacking name is an AttributeError."""
+    monkeypatch.setitem(sys.modules, "burn.data.dataset", None)
+    assert not hasattr(nn, "frobnicate")
+    monkeypatch.delitem(sys.modules, "burn.nn")
+    with pytest.raises(AttributeError, match="LSTM"):
+        nn.LSTM  # noqa: B018
+    for name in ("a\0b", "../loss", "a.b", "\ud800", "x" * 10000):
+        assert not hasattr(nn, name)
+
+
+def test_names_asked_for_without_a_frame_of_python(monkeypatch):
+    caught = []
+    monkeypatch.setattr(sys, "unraisablehook", caught.append)
+    done = threading.Lock()
+    done.acquire()
+    weakref.finalize(asked := Name("LSTM"), done.release)
+    _thread.start_new_thread(getattr, (nn, asked, None))
+    del asked
+    assert done.acquire(timeout=10) and not caught
+
+
+class Name(str):
+    """A text whose end can be waited for."""
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -113,6 +146,17 @@ def test_names_that_are_no_ones_have_no_hint():
             lambda: optim.Adam(lr=1e-3),
             r"\[Adam\] takes its configuration alone, got lr=0.001; make one with AdamConfig\(...\).init",
         ),
+        (lambda: nn.Relu(inplace=True), r"^\[Relu\] takes no arguments; call Relu\(\)$"),
+        (lambda: nn.GLU(1, 2, 3), r"^\[GLU\] takes from 1 to 2 .*; call GLU\(dim=0\)$"),
+        (
+            lambda: nn.Gru(1, None, "x"),
+            r"^\[Gru\] cannot be made of 1, None, 'x': .*; make one with GruConfig\(...\).init\(\)",
+        ),
+        (lambda: nn.pool.MaxPool2d(2, 2), r"^\[MaxPool2d\] cannot be made of 2, 2: .*; make one with MaxPool2dConfig"),
+        (
+            lambda: nn.loss.HuberLoss(delta="x"),
+            r"^\[HuberLoss\] cannot be made of delta='x': .*; make one with HuberLossConfig",
+        ),
         (lambda: optim.Adam(), r"\[Adam\] .* got nothing"),
         (lambda: optim.AdamW([X], lr=0.1), r"\[AdamW\] .* make one with AdamWConfig\(...\).init\(\)"),
         (lambda: optim.Sgd(0.1), r"\[Sgd\] takes its configuration alone, got 0.1"),
@@ -121,6 +165,72 @@ def test_names_that_are_no_ones_have_no_hint():
 def test_calls(call, text):
     with pytest.raises(ArgumentTypeError, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "place", ["", ".attention", ".conv", ".loss", ".norm", ".pool", ".rnn", ".transformer", ".activation"]
+)
+def test_no_layer_that_is_made_wrongly_gives_an_error_without_a_remedy(place):
+    """Nothing, too much, an unknown name, and values of the wrong kinds; what is an error is one of burn's."""
+    place = importlib.import_module(f"burn.nn{place}")
+    for name in place.__all__:
+        layer = getattr(place, name)
+        if not (isinstance(layer, type) and issubclass(layer, Module)):
+            continue
+        required = [p for p in inspect.signature(layer).parameters.values() if p.default is p.empty]
+        calls = [((), {}), (tuple(range(40)), {}), ((), {"frobnicate": 1})]
+        calls += [([value] * len(required), {}) for value in (None, "x", 1.5, object(), [], {}, -1, b"x", float("nan"))]
+        for args, kwargs in calls:
+            try:
+                layer(*args, **kwargs)
+            except BurnError as error:
+                assert isinstance(error, TypeError | ValueError) and str(error).startswith(f"[{layer.__name__}]"), (
+                    name,
+                    error,
+                )
+
+
+@pytest.mark.parametrize(
+    "place", ["grad_clipping", "lr_scheduler", "module", "nn.attention", "nn.rnn", "nn.transformer", "optim"]
+)
+def test_what_is_no_layer_says_how_it_is_made_too(place):
+    place = importlib.import_module(f"burn.{place}")
+    for name in place.__all__:
+        cls = getattr(place, name)
+        if not isinstance(cls, type) or inspect.isabstract(cls) or cls.__init__ is object.__init__:
+            continue
+        if issubclass(cls, Module | BaseException):
+            continue
+        for args, kwargs in ((tuple(range(40)), {}), ((), {"frobnicate": 1})):
+            with pytest.raises(BurnError, match=rf"^\[{name}\]") as caught:
+                cls(*args, **kwargs)
+            assert isinstance(caught.value, TypeError | ValueError)
+
+
+def test_an_enum_is_no_variant_by_itself():
+    with pytest.raises(
+        ArgumentTypeError, match=r"take one of PaddingConfig2d.Same, .*PaddingConfig2d.Explicit\(top, left, "
+    ):
+        nn.PaddingConfig2d(1, 1)
+    for variant in (
+        nn.PaddingConfig2d.Explicit(1, 1, 1, 1),
+        nn.PaddingConfig2d.Valid,
+        nn.Initializer.XavierNormal(1.0),
+    ):
+        assert pickle.loads(pickle.dumps(variant)) == copy.deepcopy(variant) == variant
+    assert str(inspect.signature(nn.Initializer.Constant)).startswith("(value")
+
+
+def test_errors_in_modules_of_users_stay_as_they_are():
+    class Mine(Module):
+        def __init__(self, x):
+            self.x = x.y
+
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'y'") as caught:
+        Mine(1)
+    assert not isinstance(caught.value, BurnError)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        Mine()
 
 
 def test_layers_keep_their_errors_and_their_form():

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from burn._annotations import allows_none, own_annotations
-from burn._arguments import Unit, described, file_path, fits, shown
+from burn._arguments import Unit, check_variant, described, file_path, fits, shown
 from burn.errors import ArgumentError, ArgumentTypeError, ConfigError
 from burn.tensor._calls import teach_constructor
 
@@ -175,6 +175,7 @@ class ConfigEnum:
     """
 
     _positional: typing.ClassVar[bool] = False
+    __init__ = check_variant
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -5,6 +5,7 @@ from burn.lr_scheduler import constant, module_lr_scheduler
 from burn.lr_scheduler.base import LrScheduler, LrSchedulerRecord
 from burn.lr_scheduler.constant import ConstantLr
 from burn.lr_scheduler.module_lr_scheduler import ModuleLearningRate, ModuleLrScheduler
+from burn.tensor._calls import teach_constructors as _teach_constructors
 
 __all__ = [
     "ConstantLr",
@@ -17,3 +18,4 @@ __all__ = [
 ]
 
 __getattr__ = _teaching("burn.lr_scheduler")
+_teach_constructors(globals())

@@ -6,6 +6,7 @@ attached to one (`lora`, `weight_norm`); `walk` goes over the parts, `visitor` i
 """
 
 from burn._hints import lacking as _lacking
+from burn.tensor._calls import teach_constructors as _teach_constructors
 
 from .base import FrozenModuleError, Module
 from .display import ONE_LINE, Content, DisplaySettings
@@ -46,6 +47,8 @@ __all__ = [
     "field",
     "list_param_ids",
 ]
+
+_teach_constructors(globals())
 
 
 def __getattr__(name):

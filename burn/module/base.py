@@ -14,7 +14,7 @@ from burn._arguments import device as check_device
 from burn._core import core
 from burn._waiting import lack_waiting
 from burn._waiting import shown as without_lacks
-from burn.errors import ArgumentTypeError, AutodiffError, ModuleError
+from burn.errors import ArgumentTypeError, AutodiffError, BurnError, ModuleError
 from burn.tensor import Tensor
 from burn.tensor._calls import teach_layer
 
@@ -46,9 +46,32 @@ def _call_forward(self, *args, **kwargs):
     return forward(*args, **kwargs)
 
 
-def _bare(cls: type, error: Exception) -> str:
-    """The text of an error without the class that it begins with."""
-    return str(error).removeprefix(f"[{cls.__name__}] ").removeprefix(f"{cls.__name__}.__init__() ")
+def _taught(cls: "_ModuleMeta", error: Exception, args: tuple, kwargs: dict) -> Exception | None:
+    """The error of a constructor with words on how a module is made; None if it speaks for itself, or is of a user's module."""
+    ours, name = cls.__module__.startswith("burn."), cls.__name__
+    refused = isinstance(error, TypeError) and _depth(error) == 1  # by the signature
+    if isinstance(error, BurnError):
+        about = isinstance(error, TypeError | ModuleError) and str(error).startswith(f"[{name}]")
+    else:
+        about = refused or (ours and isinstance(error, TypeError | ValueError | AttributeError))
+    config = getattr(sys.modules[cls.__module__], name + "Config", None)
+    if not about or inspect.isabstract(cls) or (config is None and (isinstance(error, BurnError) or not ours)):
+        return None
+    text = str(error).removeprefix(f"[{name}] ").removeprefix(f"{name}.__init__() ").removeprefix(f"{name}() ")
+    if not refused and not isinstance(error, BurnError):
+        given = [shown(value) for value in args] + [f"{key}={shown(value)}" for key, value in kwargs.items()]
+        text = f"cannot be made of {', '.join(given)}: {text}"
+    takes = inspect.Signature([p.replace(annotation=p.empty) for p in cls.__signature__.parameters.values()])
+    remedy = f"call {name}{takes}" if config is None else f"make one with {config.__name__}(...).init()"
+    return (ModuleError if isinstance(error, ModuleError) else ArgumentTypeError)(f"[{name}] {text}; {remedy}")
+
+
+def _depth(error: Exception) -> int:
+    """How many frames an error came through, that of the call of the class included."""
+    frames, at = 0, error.__traceback__
+    while at is not None:
+        frames, at = frames + 1, at.tb_next
+    return frames
 
 
 @typing.dataclass_transform(field_specifiers=(field,))
@@ -100,22 +123,20 @@ class _ModuleMeta(abc.ABCMeta):
             super().__setattr__("__call__", value)
 
     def __call__(cls, *args, **kwargs):
-        module = cls.__new__(cls, *args, **kwargs)
-        _set_layout(module, None)
         try:
+            module = cls.__new__(cls, *args, **kwargs)
+            _set_layout(module, None)
             module.__init__(*args, **kwargs)
             module._close()
         except RecursionError as error:
             raise ModuleError(
                 f"[{cls.__name__}] the fields of a module must not hold themselves, nor lie in too many others: {error}"
             ) from None
-        except (TypeError, ModuleError) as error:
-            own = error.__traceback__.tb_next is None or str(error).startswith(f"[{cls.__name__}]")
-            config = getattr(sys.modules[cls.__module__], cls.__name__ + "Config", None)
-            if not own or config is None:
+        except Exception as error:
+            taught = _taught(cls, error, args, kwargs)
+            if taught is None:
                 raise
-            kind = ModuleError if isinstance(error, ModuleError) else ArgumentTypeError
-            raise kind(f"[{cls.__name__}] {_bare(cls, error)}; make one with {config.__name__}(...).init()") from None
+            raise taught from None
         return module
 
 

@@ -10,6 +10,7 @@ from burn.optim.grads import GradientsParams
 from burn.optim.module_optimizer import ModuleOptimizer
 from burn.optim.record import OptimizerRecord
 from burn.optim.sgd import Sgd, SgdConfig, SgdState
+from burn.tensor._calls import teach_constructors as _teach_constructors
 
 __all__ = [
     "Adam",
@@ -30,3 +31,4 @@ __all__ = [
 ]
 
 __getattr__ = _teaching("burn.optim")
+_teach_constructors(globals())

@@ -38,7 +38,7 @@ class ModuleContext:
     True
     """
 
-    __slots__ = ("_names", "_root", "containers", "param", "path")
+    __slots__ = ("_found", "_names", "_root", "containers", "param", "path")
 
     def __init__(self, path: str, containers, param=None, names=(), root=None):
         """A place.
@@ -55,6 +55,7 @@ class ModuleContext:
         self.param = param
         self._names = tuple(names)
         self._root = root
+        self._found = path  # the name in the file
 
     def module_type(self) -> str | None:
         """The innermost module or enum that the parameter is in; None outside of any."""

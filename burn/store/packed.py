@@ -118,6 +118,11 @@ def part_of(tensor: PackTensor, context) -> PackTensor:
     name, part, parts = found
     rows = context.param.lazy_shape()[-1]
     if parts == 1 or tensor.shape[0] != parts * rows:
+        if parts > 1 and tensor.shape[0] == rows and context._found.rpartition(".")[2] == name.rpartition(".")[2]:
+            raise StoreValidationError(
+                f"{name!r} has {rows} rows, enough for one of the {parts} parts that this layer takes from it: "
+                "it is of another kind of layer"
+            )
         return tensor
     _check_kind(context, name)
     return derived(

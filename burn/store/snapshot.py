@@ -139,7 +139,7 @@ class Applier(_Tracking, ModuleMapper):
             return param
         self._consumed.add(key)
         try:
-            tensor = self._adapted(renamed(self.tensors[key], path), context)
+            tensor = self._adapted(key, context)
         except Exception as error:
             self._errors.append(AdapterError(path, _reason(error)))
             return param
@@ -176,7 +176,9 @@ class Applier(_Tracking, ModuleMapper):
             return context.path
         return next((other for other in alternative_paths(self.adapter, context) if other in self.tensors), None)
 
-    def _adapted(self, tensor: PackTensor, context: ModuleContext) -> PackTensor:
+    def _adapted(self, key: str, context: ModuleContext) -> PackTensor:
+        tensor = renamed(self.tensors[key], context.path)
+        context._found = key
         return tensor if isinstance(tensor, RefusedTensor) else _adapted(self.adapter, tensor, context)
 
     @staticmethod
@@ -211,7 +213,7 @@ class _Ahead(_Tracking, ModuleVisitor):
             return
         device = param.lazy_device()
         try:
-            tensor = applier._adapted(renamed(tensor, context.path), context)
+            tensor = applier._adapted(key, context)
         except StoreError:
             return
         if device._dlpack()[0] == HOST and applier._fault(tensor, param, context.path) is None:

@@ -11,7 +11,7 @@ from burn._core import core
 from burn._hints import teaching
 from burn.errors import ArgumentTypeError, BurnError
 
-__all__ = ["compiled", "teach_class", "teach_constructor", "teach_functions", "teach_layer"]
+__all__ = ["compiled", "teach_class", "teach_constructor", "teach_constructors", "teach_functions", "teach_layer"]
 
 _METHODS: set[str] = set()  # the names of those of Tensor
 _LAYER = "(...)."  # between a class and its function in the form of a call
@@ -58,6 +58,14 @@ def teach_constructor(cls):
     func = vars(cls).get("__init__")
     if isinstance(func, types.FunctionType):
         cls.__init__ = _taught(func, f"{cls.__name__}{_LAYER}__init__", "__init__", func.__qualname__, func.__module__)
+
+
+def teach_constructors(namespace):
+    """`teach_constructor` of the classes in the `__all__` of a module that no metaclass makes; namespace is its `globals()`."""
+    for name in namespace["__all__"]:
+        cls = namespace[name]
+        if isinstance(cls, type) and type(cls).__call__ is type.__call__ and not issubclass(cls, BaseException):
+            teach_constructor(cls)
 
 
 def compiled(run, op, *tail):

@@ -115,6 +115,20 @@ def test_dtypes_of_version_3():
     assert read(zipped(dict_of(w=meta))).keys() == ["w"], "what has no values is not passed over"
 
 
+@pytest.mark.parametrize("version", ["v2", "v3"])
+@pytest.mark.parametrize(("metadata", "refuses"), [({}, False), ({"neg": False}, False), ({"neg": True}, True)])
+def test_views_that_negate_are_not_read_as_what_is_stored(version, metadata, refuses):
+    """`z.conj().imag` of PyTorch stores the values with the other sign and says so beside them."""
+    parts = [storage("FloatStorage", numel=4), value(0), value((2,)), value((1,)), value(False), b"}"]
+    parts += [named("torch.float32")] if version == "v3" else []
+    leaf = read(zipped(dict_of(w=call(f"torch._utils._rebuild_tensor_{version}", *parts, value(metadata))))).get("w")
+    if refuses:
+        with pytest.raises(StoreValidationError, match=r"resolve_neg\(\)"):
+            leaf.to_numpy()
+    else:
+        assert leaf.to_numpy().tolist() == [1.0, 2.0]
+
+
 @pytest.mark.parametrize("make", [zipped, lambda root: legacy(root, {}), done])
 def test_nothing_is_ever_run_or_imported(make, tmp_path):
     marker = tmp_path / "ran"

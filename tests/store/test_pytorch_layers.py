@@ -7,7 +7,7 @@ import pytest
 
 from burn import Device, Tensor
 from burn.errors import StoreValidationError
-from burn.module import Module
+from burn.module import Module, Param
 from burn.nn import rnn
 from burn.nn.activation import ActivationConfig
 from burn.nn.attention import MhaInput, MultiHeadAttentionConfig
@@ -17,7 +17,7 @@ from burn.nn.transformer import (
     TransformerEncoderConfig,
     TransformerEncoderInput,
 )
-from burn.store import PytorchReader, PytorchStore, PyTorchToBurnAdapter, SafetensorsStore
+from burn.store import BurnToPyTorchAdapter, PytorchReader, PytorchStore, PyTorchToBurnAdapter, SafetensorsStore
 from tests.conftest import ROOT
 
 DATA = ROOT / "tests/store/data"
@@ -126,6 +126,35 @@ def test_what_pytorch_has_and_a_layer_lacks_is_an_error(name, config, what, stor
     with pytest.raises(StoreValidationError, match=re.compile(what, re.DOTALL)):
         layer.load_from(store(name))
     assert [tensor.to_numpy().tolist() for tensor in layer.collect()] == before
+
+
+@pytest.mark.parametrize("config", [rnn.LstmConfig(4, 3, bias=True), rnn.GruConfig(4, 3, bias=True)])
+def test_the_one_gate_of_another_layer_is_not_taken_for_each_of_several(config, tmp_path):
+    """A plain RNN's weights have the shape of one gate, so that each gate could take them whole."""
+    values = {"weight_ih_l0": (3, 4), "weight_hh_l0": (3, 3), "bias_ih_l0": (3,), "bias_hh_l0": (3,)}
+    memory = SafetensorsStore.from_bytes()
+    memory.collect_from(Named({name: Tensor.ones(shape, device=CPU) for name, shape in values.items()}))
+    store = SafetensorsStore.from_bytes(memory.get_bytes()).with_from_adapter(PyTorchToBurnAdapter())
+    store.with_key_remapping(r"^values\.", "")
+    with pytest.raises(StoreValidationError, match=r"'weight_ih_l0' has 3 rows, enough for one of the . parts"):
+        config.init(CPU).load_from(store)
+
+
+class Named(Module):
+    def __init__(self, values):
+        self.values = {name: Param.from_tensor(value) for name, value in values.items()}
+
+
+@pytest.mark.parametrize("config", [rnn.LstmConfig(4, 3, bias=True), rnn.GruConfig(4, 3, bias=True)])
+def test_gates_that_stand_alone_in_the_file_are_taken_whole(config):
+    """What burn wrote for PyTorch has a tensor for each gate."""
+    layer, memory = config.init(CPU), SafetensorsStore.from_bytes()
+    layer.save_into(memory.with_to_adapter(BurnToPyTorchAdapter()))
+    store = SafetensorsStore.from_bytes(memory.get_bytes()).with_from_adapter(PyTorchToBurnAdapter())
+    copy, result = config.init(CPU).load_from(store)
+    assert not result.unused
+    x = Tensor(np.ones((1, 2, 4), "f4"), CPU)
+    assert recurrent(copy, x, None).tolist() == recurrent(layer, x, None).tolist()
 
 
 def test_an_lstm_without_a_forget_gate_still_loads_its_own_files(tmp_path):

@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn.errors import RecordIoError, RecordValidationError, StoreIoError, StoreValidationError
+from burn.errors import ArgumentError, RecordIoError, RecordValidationError, StoreIoError, StoreValidationError
 from burn.lr_scheduler import LrSchedulerRecord
 from burn.nn import LinearConfig
 from burn.optim import AdamConfig, GradientsParams, SgdConfig
@@ -91,7 +92,7 @@ def test_a_disk_that_is_full(form, tmp_path):
     code = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
-from burn.errors import RecordIoError
+from burn.errors import ArgumentError, RecordIoError
 try:
     save(2.0)
 except RecordIoError as error:
@@ -154,6 +155,32 @@ def test_links_to_files_and_to_folders(kind, tmp_path):
     (tmp_path / "m.file").symlink_to(tmp_path / "real" / "m.file")
     saves(tmp_path / "m.file")[kind]()
     assert not (tmp_path / "m.file").is_symlink() and (tmp_path / "real" / "m.file").read_bytes() == before
+
+
+@posix
+@pytest.mark.parametrize("kind", saves(""))
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_or_a_device_never_gives_way_to_a_file(kind, linked, tmp_path):
+    os.mkfifo(path := tmp_path / "pipe.file")
+    if linked:
+        (path := tmp_path / "link.file").symlink_to("/dev/null")
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(RecordIoError, match=rf"{path.name}.*a pipe or a device"):
+        saves(path)[kind]()
+    assert sorted(os.listdir(tmp_path)) == before and path.is_symlink() == linked
+    assert linked or stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a\ud800b"])
+@pytest.mark.parametrize("kind", [*saves(""), "config", "read", "pytorch"])
+def test_names_that_no_file_can_have(kind, path):
+    reads = {
+        "config": lambda: AdamConfig().save(path),
+        "read": lambda: ModuleRecord.load(path),
+        "pytorch": lambda: PytorchReader(path),
+    }
+    with pytest.raises(ArgumentError, match=r"'path' must be a name that a file can have, got 'a\\[xu]"):
+        (reads | saves(path))[kind]()
 
 
 @posix

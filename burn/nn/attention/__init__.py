@@ -1,6 +1,7 @@
 """Attention layers and masks. Mirrors `burn::nn::attention`."""
 
 from burn._hints import teaching as _teaching
+from burn.tensor._calls import teach_constructors as _teach_constructors
 
 from .cross import CrossAttention, CrossAttentionCache, CrossAttentionConfig
 from .mask import GeneratePaddingMask, SeqLengthOption, generate_autoregressive_mask, generate_padding_mask
@@ -22,3 +23,4 @@ __all__ = [
 ]
 
 __getattr__ = _teaching("burn.nn.attention")
+_teach_constructors(globals())

@@ -1,6 +1,8 @@
 """Recurrent layers: plain, with gated units, with long short-term memory; in one direction or both. Mirrors the items of
 `burn::nn` for them."""
 
+from burn.tensor._calls import teach_constructors as _teach_constructors
+
 from .basic import BiRnn, BiRnnConfig, Rnn, RnnConfig, RnnState
 from .gate_controller import GateController
 from .gru import BiGru, BiGruConfig, Gru, GruConfig
@@ -25,3 +27,5 @@ __all__ = [
     "RnnConfig",
     "RnnState",
 ]
+
+_teach_constructors(globals())

@@ -1,6 +1,7 @@
 """Transformers. Mirrors `burn::nn::transformer`."""
 
 from burn._hints import teaching as _teaching
+from burn.tensor._calls import teach_constructors as _teach_constructors
 
 from .decoder import TransformerDecoder, TransformerDecoderConfig, TransformerDecoderInput, TransformerDecoderLayer
 from .encoder import TransformerEncoder, TransformerEncoderConfig, TransformerEncoderInput, TransformerEncoderLayer
@@ -20,3 +21,4 @@ __all__ = [
 ]
 
 __getattr__ = _teaching("burn.nn.transformer")
+_teach_constructors(globals())

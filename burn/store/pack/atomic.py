@@ -1,6 +1,7 @@
 """Files that appear under their name only when they are complete."""
 
 import contextlib
+import errno
 import itertools
 import os
 import re
@@ -38,7 +39,7 @@ class AtomicFile:
             sync: wait until file and name are on the disk, so that a loss of power leaves the old file or the new one too.
 
         Raises:
-            OSError: the directory is missing or not writable, or the path names no file.
+            OSError: the directory is missing or not writable, or the path names no file, or a pipe or a device.
         """
         self.destination = os.fspath(destination)
         self.overwrite = overwrite
@@ -46,6 +47,8 @@ class AtomicFile:
         directory, name = os.path.split(self.destination)
         if name in ("", ".", ".."):
             raise OSError(f"cannot write to {self.destination!r}: not a file path")
+        if _is_special(self.destination):  # else /dev/null would give way to a file
+            raise OSError(errno.EINVAL, "it is a pipe or a device, and no file; name a file")
         self._directory = directory or "."
         stem = _stem(name)
         _remove_stale(self._directory, stem)
@@ -146,6 +149,15 @@ class AtomicFile:
             raise OSError(
                 f"{self.destination!r} was saved, but its directory could not be flushed to disk: {error}"
             ) from error
+
+
+def _is_special(path: str) -> bool:
+    """Whether a pipe, a device or a socket is there, a link to one included."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _stem(name: str) -> str:

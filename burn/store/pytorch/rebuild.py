@@ -1,5 +1,7 @@
 """The calls in PyTorch's pickles that are understood. Everything else is an opaque object."""
 
+from collections.abc import Callable
+
 from .values import DTYPES, STORAGES, Budget, Damaged, Global, Opaque, Storage, Strided
 
 MAX_RANK = 64
@@ -71,17 +73,24 @@ def _size(value) -> bool:
     return type(value) is int and 0 <= value < _I64
 
 
-def _tensor_v2(budget, where, offset, shape, strides, *_):
+def _tensor_v2(budget, where, offset, shape, strides, requires_grad=False, hooks=None, metadata=None, *_):
     if isinstance(where, Storage) and where.kind == "UntypedStorage":
         return Opaque("torch.UntypedStorage", where)
-    return strided(where, offset, shape, strides)
+    return _as_stored(metadata, strided(where, offset, shape, strides))
 
 
-def _tensor_v3(budget, where, offset, shape, strides, requires_grad, hooks, dtype, *_):
+def _tensor_v3(budget, where, offset, shape, strides, requires_grad, hooks, dtype, metadata=None, *_):
     name = dtype.name.removeprefix("torch.") if isinstance(dtype, Global) else ""
     if name not in DTYPES:
         return Opaque(f"tensor of {dtype.name if isinstance(dtype, Global) else 'an unknown dtype'}", where)
-    return strided(where, offset, shape, strides, name)
+    return _as_stored(metadata, strided(where, offset, shape, strides, name))
+
+
+def _as_stored(metadata, tensor: Strided) -> Strided | Opaque:
+    """The tensor, unless its values are the negative ones of what is stored, as those of ``x.conj().imag`` are."""
+    if isinstance(metadata, dict) and metadata.get("neg"):
+        return Opaque("view that negates (tensor.resolve_neg() makes it plain)", tensor)
+    return tensor
 
 
 def _parameter(budget, data, *_):
@@ -114,12 +123,12 @@ def _set(budget, items=(), *_):
     return items
 
 
-_TENSORS = {
+_TENSORS: dict[str, Callable] = {
     "torch._utils._rebuild_tensor": _tensor_v2,
     "torch._utils._rebuild_tensor_v2": _tensor_v2,
     "torch._utils._rebuild_tensor_v3": _tensor_v3,
 }
-_CALLS = {
+_CALLS: dict[str, Callable] = {
     **_TENSORS,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter,
