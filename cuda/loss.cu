@@ -1,8 +1,13 @@
+// Losses of rows with a class: a warp has a row; one whose target is no class gives NaN, and a gradient of zero.
 // Losses of sequences: CTC and RNN-T. Sums over paths run over logarithms in double, with exponentials in the compute type.
 // A block has a sample; its threads have the states of a step (CTC), or the places of a diagonal of the grid (RNN-T). Rows of
 // classes are read and written by a warp each. A sample with a wrong length or target gives NaN, and a gradient of zero.
 #include "common.cuh"
 
+OP(nll_loss, FLOAT)
+OP(nll_loss_bwd, FLOAT)
+OP(multi_margin_loss, FLOAT)
+OP(multi_margin_loss_bwd, FLOAT)
 OP(ctc_loss, FLOAT)
 OP(ctc_loss_bwd, FLOAT)
 OP(rnnt_loss, FLOAT)
@@ -32,6 +37,84 @@ enum { TARGETS, STEPS, COUNTS };
 INLINE i64 int_at(const void *p, i32 wide, int which, i64 i) {
     return wide >> which & 1 ? ((const i64 *)p)[i] : ((const i32 *)p)[i];
 }
+INLINE double over_warp(double v, bool largest) {
+    for (int o = 16; o > 0; o /= 2) {
+        double other = __shfl_xor_sync(0xffffffffu, v, o);
+        v = largest ? (other > v ? other : v) : v + other;
+    }
+    return v;
+}
+// ---- rows of scores [rows, classes] with a class each; wide: whether targets have 64 bits
+// The class of a row, classes for one that counts for nothing, or -1 for a target that is no class.
+INLINE i64 class_of(const void *targets, i32 wide, i64 r, i64 classes, i32 padded, i64 pad) {
+    i64 id = int_at(targets, wide, TARGETS, r);
+    if (padded && id == pad) return classes;
+    return id >= 0 && id < classes ? id : -1;
+}
+#define ROW_OF_CLASSES \
+    i64 r = (i64)blockIdx.x * 8 + threadIdx.x / 32, first = threadIdx.x % 32; \
+    if (r >= rows) return
+KERNEL(nll_loss, 256, (T *out, T *counts, const T *x, const void *targets, const T *weights, i64 rows, i64 classes, i32 padded,
+                       i64 pad, double smoothing, i32 wide, Error *err, i64 ticket)) {
+    ROW_OF_CLASSES;
+    i64 id = class_of(targets, wide, r, classes, padded, pad);
+    bool used = id >= 0 && id < classes;
+    double mean = 0;
+    if (used && smoothing != 0) {
+        for (i64 c = first; c < classes; c += 32) mean += up_double(x[r * classes + c]) * (weights ? up_double(weights[c]) : 1);
+        mean = over_warp(mean, false) / (double)classes;
+    }
+    if (first) return;
+    double count = !used ? 0 : weights ? up_double(weights[id]) : 1;
+    double loss = id < 0 ? (double)NAN : used ? up_double(x[r * classes + id]) * count : 0;
+    if (used && smoothing != 0) loss = loss * (1 - smoothing) + mean * smoothing;
+    if (id < 0) report(err, ticket, ERR_INDEX, r, int_at(targets, wide, TARGETS, r), classes);
+    out[r] = down<T>((C)(0 - loss));
+    if (counts) counts[r] = down<T>((C)count);
+}
+KERNEL(nll_loss_bwd, 256, (T *out, const T *g, const void *targets, const T *weights, i64 rows, i64 classes, i32 padded, i64 pad,
+                           double smoothing, i32 wide)) {
+    ROW_OF_CLASSES;
+    i64 id = class_of(targets, wide, r, classes, padded, pad);
+    double grad = id >= 0 && id < classes ? -up_double(g[r]) : 0, each = smoothing / (double)classes;
+    for (i64 c = first; c < classes; c += 32) {
+        double share = (c == id ? 1 - smoothing + each : each) * (weights ? up_double(weights[c]) : 1);
+        out[r * classes + c] = down<T>((C)(grad == 0 ? 0 : grad * share));
+    }
+}
+KERNEL(multi_margin_loss, 256, (T *out, const T *x, const void *targets, i64 rows, i64 classes, i64 p, double margin, i32 wide,
+                                Error *err, i64 ticket)) {
+    ROW_OF_CLASSES;
+    i64 id = class_of(targets, wide, r, classes, 0, 0);
+    const T *row = x + r * classes;
+    C own = up(row[id < 0 ? 0 : id]);
+    double sum = 0;
+    for (i64 c = first; c < classes; c += 32) {
+        C near = up(row[c]) - own + (C)margin;
+        if (c != id && !(near <= 0)) sum += p == 2 ? near * near : near;
+    }
+    sum = over_warp(sum, false);
+    if (first) return;
+    if (id < 0) report(err, ticket, ERR_INDEX, r, int_at(targets, wide, TARGETS, r), classes);
+    out[r] = down<T>((C)(id < 0 ? (double)NAN : sum / (double)classes));
+}
+KERNEL(multi_margin_loss_bwd, 256, (T *out, const T *x, const void *targets, const T *g, i64 rows, i64 classes, i64 p,
+                                    double margin, i32 wide)) {
+    ROW_OF_CLASSES;
+    i64 id = class_of(targets, wide, r, classes, 0, 0);
+    const T *row = x + r * classes;
+    C own = up(row[id < 0 ? 0 : id]);
+    double grad = id < 0 ? 0 : up_double(g[r]) / (double)classes, sum = 0;
+    for (i64 c = first; c < classes; c += 32) {
+        C near = up(row[c]) - own + (C)margin;
+        double slope = grad != 0 && c != id && near > 0 ? grad * (p == 2 ? 2 * (double)near : 1) : 0;
+        sum += slope;
+        if (c != id) out[r * classes + c] = down<T>((C)slope);
+    }
+    sum = over_warp(sum, false);
+    if (first == 0 && id >= 0) out[r * classes + id] = down<T>((C)(0 - sum));
+}
+
 // Whether sample b can be computed, for all threads of its block; a wrong number is reported where there is a record.
 INLINE bool usable(const void *targets, const void *steps, const void *counts, i64 b, i64 room, i64 classes, i64 least, i64 most,
                    i32 wide, Error *err, i64 ticket) {
@@ -153,13 +236,6 @@ KERNEL(ctc_loss_bwd, 256, (T *out, const T *x, const void *targets, const void *
 }
 
 // ---- RNN-T: places [batch, length, rows] with a row of classes each; `kept` has alphas, then the sums of rows (of logits)
-INLINE double over_warp(double v, bool largest) {
-    for (int o = 16; o > 0; o /= 2) {
-        double other = __shfl_xor_sync(0xffffffffu, v, o);
-        v = largest ? (other > v ? other : v) : v + other;
-    }
-    return v;
-}
 KERNEL(rnnt_loss_sums, 256, (double *sums, const T *x, const void *steps, const void *counts, i64 length, i64 rows, i64 classes,
                              i64 total, i32 wide)) {
     i64 at = (i64)blockIdx.x * 8 + threadIdx.x / 32, u = at % rows, t = at / rows % length, b = at / rows / length;

@@ -1,6 +1,6 @@
-/* Losses of sequences: CTC (loss_ctc.h) and RNN-T (loss_rnnt.h). Sums over alignments run over logarithms in double, whatever
-   the dtype, so that long sequences lose nothing; exponentials and logarithms of their differences are taken in float
-   for f32 and half precision. */
+/* Losses of rows with a class (loss_classes.h), and of sequences: CTC (loss_ctc.h) and RNN-T (loss_rnnt.h). The sums of these
+   over alignments run over logarithms in double, whatever the dtype, so that long sequences lose nothing; exponentials and
+   logarithms of their differences are taken in float for f32 and half precision. */
 #pragma once
 #include "runtime.h"
 #include "scalar.h"
@@ -14,6 +14,10 @@ typedef struct {
     void (*put)(void *row, int64_t at, double v);
     double (*log_sum)(const void *row, int64_t n);
     void (*softmax)(const void *row, void *out, int64_t n, double log_sum, double scale);
+    double (*dot)(const void *row, const void *weights, int64_t n);
+    void (*spread)(const void *weights, void *out, int64_t n, double scale);
+    double (*lacking)(const void *row, int64_t n, int64_t id, double margin, int64_t p);
+    void (*slopes)(const void *row, void *out, int64_t n, int64_t id, double margin, int64_t p, double scale);
 } loss_type;
 
 VINL vd vd_exp(vd x) {
@@ -131,5 +135,6 @@ static int loss_check(const burn_buf *ints, int64_t n, int64_t s, int64_t classe
     }
     return BURN_OK;
 }
+#include "loss_classes.h"
 #include "loss_ctc.h"
 #include "loss_rnnt.h"

@@ -1,5 +1,6 @@
 # cython: language_level=3
-"""Kernels of the losses of sequences. The recursions are in loss_ctc.h and loss_rnnt.h, the rows of each dtype in loss_type.h."""
+"""Kernels of losses: of rows with a class (loss_classes.h), of sequences (loss_ctc.h, loss_rnnt.h). Loops over elements of each
+dtype are in loss_type.h."""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from burn._core.abi cimport *
@@ -12,6 +13,24 @@ cdef extern from "loss.h" nogil:
     int rnnt_forward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t blank, int64_t logits)
     int rnnt_backward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t blank, int64_t logits)
 
+    int nll_forward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t padded, int64_t pad, double smoothing)
+    int nll_backward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t padded, int64_t pad, double smoothing)
+    int margin_forward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t p, double margin)
+    int margin_backward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t p, double margin)
+
+
+# loss, counts (these may be missing, as may the weights)
+cdef int nll_fwd(const burn_buf *out, const burn_buf *x_targets_weights, burn_args *a) noexcept nogil:
+    return nll_forward(out, x_targets_weights, a, a.i[0], a.i[1], a.f[0])
+
+cdef int nll_bwd(const burn_buf *dx, const burn_buf *g_targets_weights, burn_args *a) noexcept nogil:
+    return nll_backward(dx, g_targets_weights, a, a.i[0], a.i[1], a.f[0])
+
+cdef int multi_margin_fwd(const burn_buf *out, const burn_buf *x_targets, burn_args *a) noexcept nogil:
+    return margin_forward(out, x_targets, a, a.i[0], a.f[0])
+
+cdef int multi_margin_bwd(const burn_buf *dx, const burn_buf *x_targets_g, burn_args *a) noexcept nogil:
+    return margin_backward(dx, x_targets_g, a, a.i[0], a.f[0])
 
 # loss, alphas (these may be missing)
 cdef int ctc_loss_fwd(const burn_buf *out, const burn_buf *x_targets_steps_counts, burn_args *a) noexcept nogil:
@@ -28,7 +47,7 @@ cdef int rnnt_loss_bwd(const burn_buf *out, const burn_buf *x_targets_steps_coun
     return rnnt_backward(out, x_targets_steps_counts_kept_g, a, a.i[0], a.i[1])
 
 
-cdef burn_row rows[24]
+cdef burn_row rows[40]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -38,7 +57,11 @@ cdef int fill_table() except -1:
         rows[n + 1] = burn_row(name=b"ctc_loss_bwd", dtype=dtype, flags=0, cost=10.0, fn=ctc_loss_bwd)
         rows[n + 2] = burn_row(name=b"rnnt_loss", dtype=dtype, flags=0, cost=1.0, fn=rnnt_loss_fwd)
         rows[n + 3] = burn_row(name=b"rnnt_loss_bwd", dtype=dtype, flags=0, cost=2.0, fn=rnnt_loss_bwd)
-        n += 4
+        rows[n + 4] = burn_row(name=b"nll_loss", dtype=dtype, flags=0, cost=0.2, fn=nll_fwd)
+        rows[n + 5] = burn_row(name=b"nll_loss_bwd", dtype=dtype, flags=0, cost=0.3, fn=nll_bwd)
+        rows[n + 6] = burn_row(name=b"multi_margin_loss", dtype=dtype, flags=0, cost=0.3, fn=multi_margin_fwd)
+        rows[n + 7] = burn_row(name=b"multi_margin_loss_bwd", dtype=dtype, flags=0, cost=0.4, fn=multi_margin_bwd)
+        n += 8
     _table.family = b"loss"
     _table.level = LEVEL_NAME
     _table.n = n

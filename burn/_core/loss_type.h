@@ -47,7 +47,84 @@ static void FN(loss_softmax)(const void *row, void *out, int64_t n, double log_s
     for (; i + L <= n; i += L) STORE(y + i, EXP(LOAD(x + i) - shift) * factor);
     if (i < n) STORE_N(y + i, EXP(LOAD_N(x + i, n - i) - shift) * factor, n - i);
 }
-static const loss_type FN(loss) = {sizeof(T), sizeof(T) == 8, FN(loss_gather), FN(loss_put), FN(loss_log_sum), FN(loss_softmax)};
+/* L elements from i, or what is left of them: the others are 0 */
+VINL V FN(loss_load)(const T *x, int64_t i, int64_t n) { return i + L <= n ? LOAD(x + i) : LOAD_N(x + i, n - i); }
+VINL void FN(loss_store)(T *y, int64_t i, int64_t n, V v) {
+    if (i + L <= n) STORE(y + i, v);
+    else STORE_N(y + i, v, n - i);
+}
+/* the sum of a row, weighted where there are weights */
+static double FN(loss_dot)(const void *row, const void *weights, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += LOSS_SPAN) {
+        const int64_t end = i64_min(n, i + LOSS_SPAN);
+        V s = {0};
+        for (int64_t k = i; k < end; k += L) {
+            V v = FN(loss_load)(row, k, end);
+            if (weights) v *= FN(loss_load)(weights, k, end);
+            s += v;
+        }
+        sum += HSUM(s);
+    }
+    return sum;
+}
+/* scale times the weights, or times 1 */
+static void FN(loss_spread)(const void *weights, void *out, int64_t n, double scale) {
+    const V factor = SPREAD(scale);
+    for (int64_t i = 0; i < n; i += L) {
+        V v = factor;
+        if (weights) v *= FN(loss_load)(weights, i, n);
+        FN(loss_store)(out, i, n, v);
+    }
+}
+/* what others lack of the distance `margin` to the score of `id`: its own place is 0, and so is what lacks nothing, or (unless
+   `nan`) is no number */
+VINL V FN(loss_near)(const T *x, int64_t i, int64_t n, int64_t id, V own, V margin, const int nan) {
+    V v = FN(loss_load)(x, i, n) - own + margin;
+    __typeof__(v > v) keep = nan ? ~(v <= SPREAD(0)) : v > SPREAD(0), lane;
+    for (int l = 0; l < L; l++) lane[l] = l;
+    if (n - i < L) keep &= lane < (__typeof__(keep[0] + 0))(n - i);
+    if (id >= i && id < i + L) keep &= lane != (__typeof__(keep[0] + 0))(id - i);
+    return (V)(keep & (__typeof__(keep))v);
+}
+static double FN(loss_lacking)(const void *row, int64_t n, int64_t id, double margin, int64_t p) {
+    const V own = SPREAD(UP(((const T *)row)[id])), more = SPREAD(margin);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += LOSS_SPAN) {
+        const int64_t end = i64_min(n, i + LOSS_SPAN);
+        V s = {0};
+        for (int64_t k = i; k < end; k += L) {
+            V v = FN(loss_near)(row, k, end, id, own, more, 1);
+            if (p == 2) v *= v;
+            s += v;
+        }
+        sum += HSUM(s);
+    }
+    return sum;
+}
+/* the slopes of scale times that; what is no number has none */
+static void FN(loss_slopes)(const void *row, void *out, int64_t n, int64_t id, double margin, int64_t p, double scale) {
+    const V own = SPREAD(UP(((const T *)row)[id])), more = SPREAD(margin), factor = SPREAD(p == 2 ? 2 * scale : scale);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += LOSS_SPAN) {
+        const int64_t end = i64_min(n, i + LOSS_SPAN);
+        V s = {0};
+        for (int64_t k = i; k < end; k += L) {
+            V v = FN(loss_near)(row, k, end, id, own, more, 0);
+            __typeof__(v > v) near = v > SPREAD(0);
+            if (p == 2) v *= factor;
+            else v = (V)(near & (__typeof__(near))factor);
+            s += v;
+            FN(loss_store)(out, k, end, v);
+        }
+        sum += HSUM(s);
+    }
+    ((T *)out)[id] = DOWN(-sum);
+}
+static const loss_type FN(loss) = {
+    sizeof(T), sizeof(T) == 8, FN(loss_gather), FN(loss_put), FN(loss_log_sum), FN(loss_softmax),
+    FN(loss_dot), FN(loss_spread), FN(loss_lacking), FN(loss_slopes),
+};
 #undef SPREAD
 #undef FN
 #undef T

@@ -39,6 +39,14 @@ VINL void FN(finish)(const FN(waiting) *w, int64_t i, int64_t n, int stream, con
             n - i);
 }
 
+/* the first k lanes, and others instead of the rest */
+VINL V FN(first)(V v, int64_t k, V others) {
+    __typeof__(v > v) lane;
+    for (int l = 0; l < L; l++) lane[l] = l;
+    lane = lane < (__typeof__(lane[0] + 0))(k < L ? k : L);
+    return (V)((lane & (__typeof__(lane))v) | (~lane & (__typeof__(lane))others));
+}
+
 /* the largest element; one of several where there is a NaN, which the sum then finds */
 static A FN(largest)(const T *x, int64_t n) {
     V m0 = SPREAD(-INFINITY), m1 = m0;
@@ -51,11 +59,7 @@ static A FN(largest)(const T *x, int64_t n) {
     }
     for (; i + L <= n; i += L) m0 = MAXV(m0, LOAD(x + i));
     m0 = MAXV(m0, m1);
-    if (i < n) {
-        V v = LOAD_N(x + i, n - i);
-        for (int64_t l = n - i; l < L; l++) v[l] = v[0];
-        m0 = MAXV(m0, v);
-    }
+    if (i < n) m0 = MAXV(m0, FN(first)(LOAD_N(x + i, n - i), n - i, SPREAD(-INFINITY)));
     A m = m0[0];
     for (int l = 1; l < L; l++) m = m0[l] > m ? m0[l] : m;
     return m;
@@ -97,8 +101,7 @@ VINL double FN(exp_pass)(const T *x, A *e, int64_t n, V shift, const FN(waiting)
         if (!as_log) *(V *)(e + i) = v;
     }
     if (i < n) {
-        V v = EXP(LOAD_N(x + i, n - i) - shift);
-        for (int64_t l = n - i; l < L; l++) v[l] = 0;
+        V v = FN(first)(EXP(LOAD_N(x + i, n - i) - shift), n - i, (V){0});
         if (!as_log) *(V *)(e + i) = v;
         s1 += v;
     }
@@ -125,8 +128,7 @@ VINL void FN(long_row)(const T *x, T *y, int64_t n, int stream, const int as_log
             int64_t k = i64_min(L, len - i);
             V v = EXP(LOAD_N(x + b + i, k) - shift);
             if (keep) STORE_N(y + b + i, v, k);
-            for (int64_t l = k; l < L; l++) v[l] = 0;
-            s0 += v;
+            s0 += FN(first)(v, k, (V){0});
         }
         sum += HSUM(s0 + s1);
     }

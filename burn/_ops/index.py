@@ -21,6 +21,7 @@ _mask_counts = define("mask_counts", "index", kinds=BOOL, cuts_graph=True)
 _mask_places = define("mask_places", "index", kinds=BOOL, n_in=2, cuts_graph=True)
 # The steps that the tape sees: the kernels above write into a copy of the target.
 _scatter_step = define("scatter_step", "index", kinds=ANY, n_in=3, attrs=("kind", "dim", "update"))
+_INDEX = (DType.I64.code, DType.I32.code)
 MODES = {"Assign": 0, "Add": 1, "Mul": 2, "Min": 3, "Max": 4}
 
 
@@ -32,14 +33,14 @@ def mode_of(update):
 
 def check_indices(op, x, indices, name="indices"):
     """An Int tensor on x's device, in i32 or i64."""
+    if isinstance(indices, core.TensorBase) and indices._dtype in _INDEX and indices._slot == x._slot:
+        return indices
     check_kind(op, check_tensor(op, indices, name), INT, name)
     if indices._slot != x._slot:
         raise DeviceError(f"[{op}] '{name}' must be on {x.device}, got {indices.device}; move it with to_device()")
-    if indices._dtype not in (DType.I64.code, DType.I32.code):
-        if indices._dtype == DType.U64.code:
-            raise DTypeError(f"[{op}] '{name}' must have a dtype of at most 64 signed bits, got u64; use cast()")
-        indices = cast(indices, DType.I64)
-    return indices
+    if indices._dtype == DType.U64.code:
+        raise DTypeError(f"[{op}] '{name}' must have a dtype of at most 64 signed bits, got u64; use cast()")
+    return cast(indices, DType.I64)
 
 
 def gather(x, axis, indices):

@@ -1,9 +1,11 @@
-"""Losses of sequences: minus the logarithm of the probability of a target, summed over all its alignments.
+"""Losses of rows with a class, and of sequences.
 
-Forward keeps the sums over paths that lead to each place; backward makes those that lead on from it, and the gradient with
-them. The gradient is that of the function as it stands, whatever made its input.
+A sequence's loss is minus the logarithm of the probability of a target, summed over all its alignments. Forward keeps the sums
+over paths that lead to each place; backward makes those that lead on from it, and the gradient with them. The gradient is that
+of the function as it stands, whatever made its input.
 """
 
+import functools
 from contextlib import contextmanager
 
 from burn._arguments import integer
@@ -15,6 +17,12 @@ from burn._ops.rule import python_rule
 from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
 from burn.tensor.dtype import DType
 
+# ints: whether a class marks rows that count for nothing, that class; floats: smoothing. The third input is missing or weights.
+_nll_loss = define("nll_loss", "loss", kinds=FLOAT, n_in=3, n_out=2)
+_nll_loss_bwd = define("nll_loss_bwd", "loss", kinds=FLOAT, n_in=3, cuts_graph=True)
+# ints: power; floats: margin
+_multi_margin_loss = define("multi_margin_loss", "loss", kinds=FLOAT, n_in=2)
+_multi_margin_loss_bwd = define("multi_margin_loss_bwd", "loss", kinds=FLOAT, n_in=3, cuts_graph=True)
 # ints: blank. The inputs beside the first are Int tensors; the tape keeps them, and what backward needs, as attributes.
 _ctc_loss = define("ctc_loss", "loss", kinds=FLOAT, n_in=4, n_out=2)
 _ctc_loss_bwd = define("ctc_loss_bwd", "loss", kinds=FLOAT, n_in=6, cuts_graph=True)
@@ -25,6 +33,60 @@ _rnnt_loss_bwd = define("rnnt_loss_bwd", "loss", kinds=FLOAT, n_in=6, cuts_graph
 # The lengths of a loss's inputs: their name, and the least they may be.
 _STEPS = {_ctc_loss: ("input_lengths", 0), _rnnt_loss: ("logit_lengths", 1)}
 _WHICH = 1 << 40  # a kernel adds this to the position once for each tensor before the one that is wrong
+
+
+def nll_loss(x, targets, weights, pads, smoothing, words):
+    """(loss of each row, what it counts in a mean) of logarithms [batch, classes] and Int targets [batch].
+
+    All rows count 1 where the counts are None. A layer has checked the inputs; `words` are those of `no_class`.
+    """
+    ins = (x, targets) if weights is None else (x, targets, weights)
+    ints, floats = (1, pads[0]) if pads else (0, 0), (smoothing,)
+    rows, attrs = targets._dims, (ins[1:], x._dims, ints, floats)
+    before = core.set_blame(words)
+    try:
+        if weights is None and not pads:
+            return _nll_loss.apply(ins, rows, x._dtype, ints, floats, attrs), None
+        losses, counts = (core.empty(rows, x._dtype, x._slot, ctx) for ctx in (x._ctx, 0))
+        _nll_loss.update(ins, (losses, counts), ints, floats)
+    finally:
+        core.set_blame(before)
+    _nll_loss.record(ins, losses, attrs)
+    return losses, counts
+
+
+def _nll_backward(node, g):
+    ins, dims, ints, floats = node.attrs
+    return (_nll_loss_bwd.apply((g, *ins), dims, g._dtype, ints, floats), None, None)[: 1 + len(ins)]
+
+
+def multi_margin_loss(x, target, margin, p, words):
+    """The loss of each row of scores [batch, classes]; a layer has checked the inputs, `words` are those of `no_class`."""
+    ints, floats = (p,), (margin,)
+    before = core.set_blame(words)
+    try:
+        return _multi_margin_loss.apply((x, target), target._dims, x._dtype, ints, floats, (target, ints, floats))
+    finally:
+        core.set_blame(before)
+
+
+def _multi_margin_backward(node, g):
+    target, ints, floats = node.attrs
+    x = node.saved(0)
+    return _multi_margin_loss_bwd.apply((x, target, g), x._dims, x._dtype, ints, floats), None
+
+
+@functools.lru_cache(64)
+def no_class(layer, argument, pads=()):
+    """What makes the error of a target that is no class."""
+    also = f" or a pad token of {[*pads]}" if pads else ""
+
+    def words(_code, position, value, size):
+        return OutOfBoundsError(
+            f"[{layer}] {argument!r} must be classes from 0 to {size - 1}{also}, got {value} at position {position}"
+        )
+
+    return words
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank):
@@ -132,3 +194,5 @@ def _rule(op, bwd):
 
 
 _ctc_loss.rule, _rnnt_loss.rule = _rule(_ctc_loss, _ctc_loss_bwd), _rule(_rnnt_loss, _rnnt_loss_bwd)
+_nll_loss.rule = python_rule(_nll_backward, ["", "", ""])
+_multi_margin_loss.rule = python_rule(_multi_margin_backward, ["0", ""])

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
-from burn._arguments import instance, shown
+from burn._arguments import file_path, instance, shown
 from burn.errors import ArgumentTypeError, RecordValidationError
 from burn.store.pack import PackError, Reader, Scalar, Writer
 
@@ -164,7 +164,7 @@ class LrSchedulerRecord:
             path: the file.
             sync: whether to wait until the file is on the disk, so that it survives a loss of power too.
         """
-        self._writer().sync(sync).write_to_file(path)
+        self._writer().sync(sync).write_to_file(file_path("save", path))
 
     @classmethod
     def load(cls, path: str | Path) -> LrSchedulerRecord:
@@ -177,7 +177,7 @@ class LrSchedulerRecord:
             RecordIoError: if the file is missing or damaged.
             RecordValidationError: if it holds tensors.
         """
-        return cls._read(Reader.from_file(path))
+        return cls._read(Reader.from_file(file_path("load", path)))
 
     @classmethod
     def _read(cls, reader: Reader) -> LrSchedulerRecord:

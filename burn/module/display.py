@@ -5,6 +5,7 @@ import enum
 
 import numpy as np
 
+from burn._arguments import integer
 from burn.errors import ModuleError
 from burn.tensor import Tensor
 
@@ -23,6 +24,9 @@ class DisplaySettings:
         indentation_size: spaces of one level.
         level: how deep the module is, from 1.
 
+    Raises:
+        ArgumentError: a negative indentation.
+
     >>> settings = DisplaySettings().with_indentation_size(4).optional().inherit(DisplaySettings())
     >>> settings.get("indentation_size"), settings.get("show_param_id")
     (4, False)
@@ -34,6 +38,10 @@ class DisplaySettings:
     new_line_after_attribute: bool | None = None
     indentation_size: int | None = None
     level: int = 1
+
+    def __post_init__(self):
+        if self.indentation_size is not None:
+            integer("DisplaySettings", "indentation_size", self.indentation_size, 0)
 
     def with_show_param_id(self, value: bool) -> "DisplaySettings":
         """Print the ids of parameters (default False)."""

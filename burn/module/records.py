@@ -3,7 +3,7 @@
 import functools
 import typing
 
-from burn._arguments import instance, shown
+from burn._arguments import file_path, instance, shown
 from burn.errors import ArgumentTypeError
 
 from .group import ParamGroup
@@ -87,7 +87,7 @@ class ModuleRecords:
         >>> LinearConfig(2, 1).init().load_file("model.bpk").num_params()
         3
         """
-        self.into_record().save(path, sync)
+        self.into_record().save(file_path("save_file", path), sync)
 
     @_without_recorder
     def load_file(self, path) -> typing.Self:
@@ -107,6 +107,6 @@ class ModuleRecords:
         """
         from burn.store import ModuleRecord
 
-        return ModuleRecord.load(path).apply(self)
+        return ModuleRecord.load(file_path("load_file", path)).apply(self)
 
     try_load_file = load_file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from burn._arguments import file_path
 from burn.store.pack import PackTensor, Reader, Scalar, Writer
 
 
@@ -67,7 +68,7 @@ class OptimizerRecord:
         Raises:
             RecordIoError: if the file cannot be written; an old one is then still there.
         """
-        self._writer().sync(sync).write_to_file(path)
+        self._writer().sync(sync).write_to_file(file_path("save", path))
 
     @classmethod
     def load(cls, path: str | Path) -> OptimizerRecord:
@@ -79,7 +80,7 @@ class OptimizerRecord:
         Raises:
             RecordIoError: if the file is missing or damaged.
         """
-        return cls._read(Reader.from_file(path))
+        return cls._read(Reader.from_file(file_path("load", path)))
 
     @classmethod
     def _read(cls, reader: Reader) -> OptimizerRecord:

@@ -2,6 +2,9 @@
 
 import collections
 import enum
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from burn._arguments import file_path, instance, truth
 from burn._core import core
@@ -14,6 +17,10 @@ from burn.tensor import DType, Tensor
 from burn.tensor._interop import HOST
 
 from .pack import PackDType, PackTensor, Reader, Writer
+
+_AHEAD = 1 << 20
+"""Bytes from which on a tensor is worth a thread."""
+_MAX_THREADS = 4
 
 
 class DTypePolicy(enum.Enum):
@@ -147,7 +154,7 @@ class ModuleRecord:
         Raises:
             RecordIoError: the file cannot be written.
         """
-        Writer(self._entries).sync(truth("save", "sync", sync)).write_to_file(path)
+        Writer(self._entries).sync(truth("save", "sync", sync)).write_to_file(file_path("save", path))
 
     @classmethod
     def load(cls, path) -> "ModuleRecord":
@@ -159,8 +166,9 @@ class ModuleRecord:
         Raises:
             RecordIoError: the file is missing, damaged, or of an older format.
         """
+        path = file_path("load", path)
         record = cls(Reader.from_file(path).in_file_order())
-        record._file = f" of {file_path('load', path)!r}"
+        record._file = f" of {path!r}"
         return record
 
     def apply(self, module):
@@ -181,7 +189,10 @@ class ModuleRecord:
             name = next(name for name, count in collections.Counter(self.paths()).items() if count > 1)
             raise RecordValidationError(f"[load_record] two tensors are named {name!r}; names must differ")
         mapper = _Apply(entries, self._cast)
-        loaded = _module("apply", module).map(mapper)
+        _module("apply", module)
+        loaded = reading_ahead(
+            self._entries, lambda threads: module.visit(_Ahead(mapper, threads)), lambda: module.map(mapper)
+        )
         if self._validate and mapper.errors:
             raise RecordValidationError(
                 f"[load_record] the record{self._file} does not fit the module: {'; '.join(mapper.errors)}; make the "
@@ -233,6 +244,7 @@ class _Apply(PathTracking, ModuleMapper):
         super().__init__()
         self.entries = entries
         self.cast = cast
+        self.ahead: dict[str, Future] = {}
         self.missing: list[str] = []
         self.errors: list[str] = []
 
@@ -245,25 +257,63 @@ class _Apply(PathTracking, ModuleMapper):
         expected = param.record_shape()
         if tuple(entry.shape) != expected:
             self.errors.append(f"{path}: shape mismatch, expected {list(expected)} but record has {list(entry.shape)}")
-        elif not self._takes(param.kind, entry.dtype):
+        elif not self.takes(param.kind, entry.dtype):
             self.errors.append(f"{path}: kind mismatch, the parameter is {param.kind} but the record has {entry.dtype}")
         else:
             id = param.id if entry.param_id is None else ParamId(entry.param_id)
-            return param.transform_for_load(self._tensor(entry, param), id)
+            return param.transform_for_load(self._tensor(entry, param, self.ahead.pop(path, None)), id)
         return param
 
     map_int = map_bool = map_float
 
-    def _takes(self, kind: str, dtype: PackDType) -> bool:
+    def takes(self, kind: str, dtype: PackDType) -> bool:
         if kind == "bool":
             return dtype.kind == "bool" or dtype.name in ("U8", "U32")
         # Quantized data has an error of its own, which says more.
         return dtype.kind in (kind, "quantized") or self.cast
 
-    def _tensor(self, entry: PackTensor, param: Param) -> Tensor:
-        device = param.lazy_device()
-        tensor = unpack_tensor(entry, device, param.kind)
+    def _tensor(self, entry: PackTensor, param: Param, ahead: Future | None) -> Tensor:
+        tensor = unpack_tensor(entry, param.lazy_device(), param.kind) if ahead is None else ahead.result()
         return tensor.cast(param.val().dtype) if self.cast and param.kind != "bool" else tensor
+
+
+class _Ahead(PathTracking, ModuleVisitor):
+    """Hands what a mapper will read to threads. What is wrong is left to the mapper, which finds it again."""
+
+    def __init__(self, mapper: _Apply, threads: ThreadPoolExecutor):
+        super().__init__()
+        self._mapper = mapper
+        self._threads = threads
+
+    def visit_float(self, param: Param):
+        mapper, path = self._mapper, self.path()
+        entry = mapper.entries.get(path)
+        if entry is None or not worth_a_thread(entry) or tuple(entry.shape) != param.record_shape():
+            return
+        device = param.lazy_device()
+        if mapper.takes(param.kind, entry.dtype) and device._dlpack()[0] == HOST:
+            mapper.ahead[path] = self._threads.submit(unpack_tensor, entry, device, param.kind)
+
+    visit_int = visit_bool = visit_float
+
+
+def worth_a_thread(entry: PackTensor) -> bool:
+    """Whether a tensor is large, and reading it runs no code but this package's."""
+    return entry.byte_len() >= _AHEAD and (entry.is_stored() or entry.is_constant())
+
+
+def reading_ahead(entries: Iterable[PackTensor], begin: Callable[[ThreadPoolExecutor], None], run: Callable[[], Any]):
+    """What run() gives; before it, begin(threads) may hand to threads what it will read, where there is enough of it."""
+    workers = min(core.pool_size_now(), _MAX_THREADS)
+    if workers == 1 or sum(entry.byte_len() for entry in entries) < 2 * _AHEAD:
+        return run()
+    with ThreadPoolExecutor(workers, "burn-load") as threads:
+        try:
+            begin(threads)
+            return run()
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise
 
 
 def pack_tensor(name: str, tensor: Tensor, id: ParamId | None = None) -> PackTensor:

@@ -3,7 +3,6 @@
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from burn._arguments import instance, shown
-from burn._core import core
 from burn.errors import ArgumentTypeError, BurnError, StoreError, StoreValidationError
 from burn.module.base import Module
 from burn.module.param import Param
@@ -15,12 +14,9 @@ from .adapter import IdentityAdapter, ModuleAdapter, ModuleContext, adapter, alt
 from .bridge import RefusedTensor, from_tensor, renamed
 from .filter import PathFilter
 from .pack import PackTensor
-from .record import unpack_tensor
+from .record import reading_ahead, unpack_tensor, worth_a_thread
 from .result import AdapterError, ApplyError, ApplyResult, DTypeMismatch, LoadError, ShapeMismatch
 
-_AHEAD = 1 << 20
-"""Bytes from which on a tensor is worth a thread."""
-_MAX_THREADS = 4
 _EXPECTED = {"float": "F32", "int": "I32", "bool": "Bool(Native)"}
 
 
@@ -209,7 +205,7 @@ class _Ahead(_Tracking, ModuleVisitor):
         if key is None or not applier.filter.matches_with_container(context.path, context.container_path()):
             return
         tensor = applier.tensors[key]
-        if tensor.byte_len() < _AHEAD or not (tensor.is_stored() or tensor.is_constant()):
+        if not worth_a_thread(tensor):
             return
         device = param.lazy_device()
         try:
@@ -234,16 +230,9 @@ def apply(module, tensors, filter=None, adapter=None, skip_enum_variants: bool =
     """The module with the tensors in it as far as they fit, and what became of each."""
     applier = Applier(tensors, filter, adapter, skip_enum_variants)
     applier._root = instance("apply", "module", module, Module)
-    workers = min(core.pool_size_now(), _MAX_THREADS)
-    if workers == 1 or sum(tensor.byte_len() for tensor in applier.tensors.values()) < 2 * _AHEAD:
-        return module.map(applier), applier.into_result()
-    with ThreadPoolExecutor(workers, "burn-load") as threads:
-        try:
-            applier._read_ahead(module, threads)
-            changed = module.map(applier)
-        except BaseException:
-            threads.shutdown(cancel_futures=True)
-            raise
+    changed = reading_ahead(
+        applier.tensors.values(), lambda threads: applier._read_ahead(module, threads), lambda: module.map(applier)
+    )
     return changed, applier.into_result()
 
 

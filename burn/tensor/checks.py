@@ -9,6 +9,7 @@ import numpy as np
 
 from burn._ops.registry import check_tensor
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.tensor._calls import teach_functions
 
 __all__ = ["assert_shape", "check_closeness", "debug_assert_shape"]
 
@@ -129,3 +130,6 @@ def check_closeness(output, expected):
         print(f"  Close elements: {close if output._size else 0}/{output._size} ({share:.2f}%)")
         print(f"  {mark}\n")
     print("Closeness check complete.")
+
+
+teach_functions(globals())

@@ -29,6 +29,9 @@ class Shape(tuple):
     def __eq__(self, other):
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
 
+    def __call__(self):
+        raise ArgumentTypeError("[shape] is an attribute: write it without (), or call dims() of a tensor for a list")
+
     def __ne__(self, other):
         return tuple.__ne__(self, tuple(other) if isinstance(other, list) else other)
 

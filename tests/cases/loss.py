@@ -1,4 +1,4 @@
-"""Cases of losses of sequences. The oracles go through every alignment, one by one."""
+"""Cases of losses of rows with a class, and of sequences. The oracles of these go through every alignment, one by one."""
 
 import itertools
 
@@ -99,6 +99,68 @@ def rnnt_case(name, shape, targets, steps, counts, blank=0, from_logits=True):
     )
 
 
+WEIGHTS = np.array([0.5, 1.0, 2.0, 0.25, 4.0])  # exact in every dtype
+
+
+def nll_case(name, weights=None, pad=None, smoothing=0.0, rows=(3, 0, 2, 2), shape=(4, 5), dtype=I64):
+    """Losses of rows [batch, classes]: minus the weighted score of the class, mixed with the mean of all."""
+    weights = None if weights is None else np.resize(weights, shape[1])
+
+    def call(x):
+        from burn._ops.loss import nll_loss, no_class
+
+        place = x.device.inner()
+        scale = None if weights is None else tensor(weights, place).cast(x.dtype)
+        targets, words = tensor(np.array(rows, dtype), place), no_class("Layer", "targets")
+        return nll_loss(x, targets, scale, [] if pad is None else [pad], smoothing, words)[0]
+
+    def oracle(x):
+        scale, losses = np.ones(shape[1]) if weights is None else weights, []
+        for row, c in zip(x, rows, strict=True):
+            share = np.full(shape[1], smoothing / shape[1])
+            share[c % shape[1]] += 1 - smoothing
+            losses.append(0.0 if c == pad else -sum(share * scale * row))
+        return np.array(losses)
+
+    return Case(f"nll_loss({name})", call, oracle, (Arg(shape),), FLOATS)
+
+
+def margin_case(name, p, margin=1.3, rows=(3, 0, 2, 2), shape=(4, 5), dtype=I64):
+    """Losses of rows [batch, classes]: by how much the others are too near to the score of the class."""
+
+    def call(x):
+        from burn._ops.loss import multi_margin_loss, no_class
+
+        targets = tensor(np.array(rows, dtype), x.device.inner())
+        return multi_margin_loss(x, targets, margin, p, no_class("Layer", "target"))
+
+    def oracle(x):
+        near = np.maximum(0, margin - x[range(len(x)), rows][:, None] + x) ** p
+        near[range(len(x)), rows] = 0
+        return near.sum(1) / shape[1]
+
+    return Case(f"multi_margin_loss({name})", call, oracle, (Arg(shape),), FLOATS, slack=4)
+
+
+ROWS = [
+    nll_case("plain"),
+    nll_case("i32", dtype=np.dtype("i4")),
+    nll_case("weights", WEIGHTS),
+    nll_case("pad", pad=2),
+    nll_case("pad that is no class", pad=-100, rows=(3, -100, 2, -100)),
+    nll_case("all padded", WEIGHTS, 2, 0.1, rows=(2, 2, 2, 2)),
+    nll_case("smoothing", smoothing=0.25),
+    nll_case("all", WEIGHTS, 2, 0.25),
+    nll_case("many classes", WEIGHTS, 3, 0.5, rows=(69, 3), shape=(2, 70)),
+    nll_case("one class", smoothing=0.5, rows=(0, 0, 0), shape=(3, 1)),
+    margin_case("1", 1),
+    margin_case("2", 2),
+    margin_case("i32", 1, dtype=np.dtype("i4")),
+    margin_case("no margin", 2, 0.0),
+    margin_case("many classes", 1, rows=(69, 3), shape=(2, 70)),
+    margin_case("many classes, squared", 2, rows=(0, 64), shape=(2, 70)),
+    margin_case("one class", 1, rows=(0, 0, 0), shape=(3, 1)),
+]
 CASES = [
     ctc_case("one label", (3, 1, 2), [[1]], [3], [1]),
     ctc_case("repeated labels", (5, 1, 3), [[1, 1]], [5], [2]),

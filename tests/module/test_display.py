@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn.errors import ModuleError
+from burn.errors import ArgumentError, ModuleError
 from burn.module import Content, DisplaySettings, EnumModule, Module, Param, ParamId, RunningState, field
 from burn.nn import DropoutConfig, EmbeddingConfig, Gelu, LayerNormConfig, LinearConfig, Relu
 from burn.nn.loss import CrossEntropyLossConfig, MseLoss
@@ -72,6 +72,12 @@ def test_a_tree():
 )
 def test_known_lines(module, line):
     assert str(module) == line
+
+
+def test_settings_that_are_refused():
+    for wrong in (lambda: DisplaySettings(indentation_size=-1), lambda: DisplaySettings().with_indentation_size(-2)):
+        with pytest.raises(ArgumentError, match=r"\[DisplaySettings\] 'indentation_size' must be at least 0, got -"):
+            wrong()
 
 
 def test_settings():

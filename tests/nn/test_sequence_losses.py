@@ -142,15 +142,15 @@ def test_rnnt_numbers():
 
 def test_what_they_refuse():
     x = Tensor.zeros([3, 1, 2], CPU)
-    with pytest.raises(OutOfBoundsError, match=r"'input_lengths' must lie in 0..3, got 4 at \[0\]"):
+    with pytest.raises(OutOfBoundsError, match=r"\[CTCLoss\] 'input_lengths' must lie in 0..3, got 4 at \[0\]"):
         CTCLoss()(x, ints([1]), ints(4), ints(1))
-    with pytest.raises(ArgumentError, match=r"'blank' must be a class, in 0..1, got 5"):
+    with pytest.raises(ArgumentError, match=r"\[CTCLoss\] 'blank' must be a class, in 0..1, got 5"):
         CTCLoss(blank=5)(x, ints([1]), ints(3), ints(1))
     with pytest.raises(ArgumentError, match=r"'reduction' must be .*got Reduction\.BatchMean"):
         CTCLoss().forward_with_reduction(x, ints([1]), ints(3), ints(1), Reduction.BatchMean)
-    with pytest.raises(ArgumentTypeError, match="'targets' must be a tensor"):
+    with pytest.raises(ArgumentTypeError, match=r"\[RNNTLoss\] 'targets' must be a tensor"):
         RNNTLoss()(Tensor.zeros([1, 2, 2, 3], CPU), [[1]], ints(2), ints(1))
-    with pytest.raises(OutOfBoundsError, match=r"'logit_lengths' must lie in 1..2, got 0"):
+    with pytest.raises(OutOfBoundsError, match=r"\[RNNTLoss\] 'logit_lengths' must lie in 1..2, got 0"):
         RNNTLoss()(Tensor.zeros([1, 2, 2, 3], CPU), ints([1]), ints(0), ints(1))
 
 

@@ -1,10 +1,10 @@
-"""Losses of sequences against all alignments one by one, on every device."""
+"""Losses of rows against a sum in Python, of sequences against all alignments one by one, on every device."""
 
 import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn._ops.loss import rnnt_loss
+from burn._ops.loss import multi_margin_loss, nll_loss, no_class, rnnt_loss
 from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
 from burn.tensor import module
 from burn.tensor.activation import log_softmax
@@ -13,7 +13,7 @@ from tests.cases import loss as cases
 from tests.cases.tensors import array, gradients, tensor
 from tests.ops.checks import check_error, check_gradient, check_value, check_views, each, with_threads
 
-BOTH = [*cases.CASES, *cases.RNNT]
+BOTH = [*cases.ROWS, *cases.CASES, *cases.RNNT]
 
 
 @each(BOTH)
@@ -34,6 +34,64 @@ def test_views(case, device):
 @each(cases.ERRORS)
 def test_error(case, device):
     check_error(case, device)
+
+
+def nll(x, targets, weights=None, pads=(), smoothing=0.0):
+    place = x.device.inner()
+    scale = None if weights is None else tensor(np.array(weights), place).cast(x.dtype)
+    return nll_loss(
+        x, tensor(np.array(targets), place), scale, pads, smoothing, no_class("Layer", "targets", tuple(pads))
+    )
+
+
+def margin(x, targets, p=1):
+    return multi_margin_loss(x, tensor(np.array(targets), x.device.inner()), 1.0, p, no_class("Layer", "target"))
+
+
+def test_counts_of_rows(device):
+    x = tensor(np.zeros((4, 3), F32), device)
+    assert nll(x, [0, 1, 2, 1])[1] is None
+    assert array(nll(x, [0, -1, 2, 1], pads=[-1])[1]).tolist() == [1, 0, 1, 1]
+    assert array(nll(x, [0, 1, 2, 1], [0.5, 2.0, 1.0], [2])[1]).tolist() == [0.5, 2, 0, 2]
+
+
+ODD = np.array([[np.nan, np.inf, 1.0], [0.5, 1.0, 2.0]])
+
+
+@pytest.mark.parametrize("smoothing", (0.0, 0.5))
+def test_rows_that_count_for_nothing_may_hold_anything(smoothing, device):
+    found = gradients(lambda x: nll(x, [0, 1], None, [0], smoothing)[0], [ODD], [np.ones(2)], device)[0]
+    assert array(nll(tensor(ODD, device), [0, 1], None, [0], smoothing)[0])[0] == 0 and (found[0] == 0).all()
+    np.testing.assert_allclose(found[1], np.array([0, -1, 0]) * (1 - smoothing) - smoothing / 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", (1, 2))
+def test_rows_of_no_number(p, device):
+    """They have no gradient that is not 0, and the others have theirs."""
+    found = gradients(lambda x: margin(x, [0, 1], p), [ODD], [np.array([0.0, 1.0])], device)[0]
+    assert (found[0] == 0).all() and np.isfinite(found).all()
+    assert np.isnan(array(margin(tensor(ODD, device), [0, 1], p))[0])
+
+
+@pytest.mark.parametrize("stray", (-1, 3))
+def test_targets_that_are_no_classes(stray, device):
+    x = tensor(np.zeros((3, 3), F32), device)
+    with pytest.raises(
+        OutOfBoundsError, match=rf"\[Layer\] 'targets' must be classes from 0 to 2, got {stray} at position 1"
+    ):
+        array(nll(x, [0, stray, stray])[0])
+    with pytest.raises(OutOfBoundsError, match=rf"from 0 to 2 or a pad token of \[7\], got {stray} at position 2"):
+        array(nll(x, [0, 7, stray], pads=[7])[0])
+    with pytest.raises(
+        OutOfBoundsError, match=rf"\[Layer\] 'target' must be classes from 0 to 2, got {stray} at position 1"
+    ):
+        array(margin(x, [0, stray, stray]))
+
+
+def test_empty_rows(device):
+    x = np.zeros((0, 3), F32)
+    for call in (lambda x: nll(x, np.zeros(0, np.int64))[0], lambda x: margin(x, np.zeros(0, np.int64))):
+        assert gradients(call, [x], [np.zeros(0)], device)[0].shape == (0, 3)
 
 
 def ctc(x, targets, steps, counts, blank=0):
@@ -132,8 +190,12 @@ def test_threads_do_not_matter(dtype, flex):
     x, grid = rng.standard_normal((60, 9, 12)).astype(dtype), rng.standard_normal((5, 20, 9, 70)).astype(dtype)
     targets = rng.integers(1, 12, (9, 17))
 
+    rows, classes = rng.standard_normal((300, 500)).astype(dtype), rng.integers(0, 500, 300)
+
     def run():
-        one = gradients(lambda x: ctc(x, targets, [60] * 9, [17] * 9), [x], [np.ones(9)], flex)
+        one = gradients(lambda x: nll(x, classes, None, [3], 0.1)[0], [rows], [np.ones(300)], flex)
+        one += gradients(lambda x: margin(x, classes, 2), [rows], [np.ones(300)], flex)
+        one += gradients(lambda x: ctc(x, targets, [60] * 9, [17] * 9), [x], [np.ones(9)], flex)
         return one + gradients(lambda x: rnnt(x, targets[:5, :8], [20] * 5, [8] * 5), [grid], [np.ones(5)], flex)
 
     for one, two in zip(*with_threads(run), strict=True):

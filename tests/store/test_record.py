@@ -342,9 +342,9 @@ def test_int_parameters_are_recorded_in_their_dtype():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda m: m.load_file(None), r"\[burnpack\] 'path' must be a path \(a str or an os.PathLike\), got None"),
+        (lambda m: m.load_file(None), r"\[load_file\] 'path' must be a path \(a str or an os.PathLike\), got None"),
         (lambda m: m.load_file(3), "'path' must be a path"),
-        (lambda m: m.save_file(None), "'path' must be a path"),
+        (lambda m: m.save_file(None), r"\[save_file\] 'path' must be a path"),
         (lambda m: ModuleRecord.from_bytes(None), r"'data' must be bytes or a contiguous buffer of numbers, got None"),
         (lambda m: ModuleRecord.from_bytes("a"), "'data' must be bytes"),
         (lambda m: ModuleRecord().apply(None), r"\[apply\] 'module' must be a Module, got None"),

@@ -3,13 +3,21 @@
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from burn import Device, Int, Tensor
 from burn._core import core
-from burn.errors import ArgumentError, ArgumentTypeError, MissingTensorsError, StoreError, StoreValidationError
+from burn.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    MissingTensorsError,
+    RecordIoError,
+    StoreError,
+    StoreValidationError,
+)
 from burn.module import EnumModule, Module, Param, RunningState
 from burn.nn import Linear, LinearConfig, LinearLayout
 from burn.nn.norm import BatchNormConfig, InstanceNormConfig, LayerNormConfig
@@ -21,10 +29,12 @@ from burn.store import (
     HalfPrecisionAdapter,
     ModuleAdapter,
     ModuleContext,
+    ModuleRecord,
     PathFilter,
     PyTorchToBurnAdapter,
     SafetensorsStore,
     bridge,
+    record,
 )
 from burn.store.pack import PackDType, PackTensor
 from burn.store.result import jaro, most_similar
@@ -372,6 +382,26 @@ def test_what_a_thread_cannot_read_is_reported(tmp_path, monkeypatch):
     ) as caught:
         Wide().load_from(store)
     assert 0 < len(caught.value.result.errors) < 12 and len(caught.value.result.applied) > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_records_are_read_by_threads(threads, tmp_path, monkeypatch):
+    """Values are those of one thread, and so is what is said of a file that was cut."""
+    monkeypatch.setattr(core, "pool_size_now", lambda: threads)
+    pools = []
+    monkeypatch.setattr(record, "ThreadPoolExecutor", lambda *args: pools.append(args) or ThreadPoolExecutor(*args))
+    model, path = Wide(), tmp_path / "m.bpk"
+    model.save_file(path)
+    loaded = Wide().load_file(path)
+    assert all(
+        bytes(a.to_bytes()) == bytes(b.to_bytes()) for a, b in zip(model.collect(), loaded.collect(), strict=True)
+    )
+    assert len(pools) == threads - 1
+    opened = ModuleRecord.load(path)
+    with open(path, "r+b") as file:
+        file.truncate(3 << 20)
+    with pytest.raises(RecordIoError, match=r"m\.bpk.*became shorter"):
+        Wide().load_record(opened)
 
 
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (2, 3)])

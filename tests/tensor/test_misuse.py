@@ -17,7 +17,7 @@ from burn.errors import (
     ShapeError,
 )
 from burn.signal import hann_window
-from burn.tensor import PadMode
+from burn.tensor import PadMode, assert_shape
 from burn.tensor.activation import softmax
 
 T = Tensor.from_data
@@ -40,6 +40,9 @@ def assign(key, value):
         (TypeError, r"\[mul\] 'other'", lambda: T(F).mul(None)),
         (TypeError, r"\[add\] 'other'", lambda: T(F) + None),
         (TypeError, "'other' must be a tensor", lambda: T(F).all_close(None)),
+        (ArgumentTypeError, r"\[shape\] is an attribute: write it without \(\)", lambda: T(F).shape()),
+        (ArgumentTypeError, r"\[shape\] is an attribute", lambda: T(F).to_data().shape()),
+        (ArgumentTypeError, r"\[assert_shape\] takes 2 arguments by position, got 3", lambda: assert_shape(T(F), 2, 3)),
         (ArgumentTypeError, r"\[repeat\] 'sizes'", lambda: T(F).repeat([1.5])),
         (ArgumentTypeError, r"\[narrow\] 'start'", lambda: T(F).narrow(0, 0.5, 1)),
         (ArgumentTypeError, r"\[reshape\] 'shape'", lambda: T(F).reshape([1.5])),

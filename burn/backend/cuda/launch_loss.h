@@ -1,4 +1,4 @@
-/* Launchers of cuda/loss.cu: a block a sample, a warp a row of classes. */
+/* Launchers of cuda/loss.cu: a warp a row of classes, a block a sample of sequences. */
 #pragma once
 #include "device.h"
 
@@ -14,6 +14,50 @@ static unsigned loss_block(int64_t states) {
     unsigned block = 32;
     while (block < 256 && block < states) block *= 2;
     return block;
+}
+
+static int launch_nll_loss(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t rows = in[0].shape[0], classes = in[0].shape[1];
+    int32_t wide = in[1].dtype == DT_I64, padded = (int32_t)a->i[0];
+    void *err = error_of(a), *counts = a->n_out > 1 ? out[1].p : NULL, *weights = a->n_in > 2 ? in[2].p : NULL;
+    void *params[] = {(void *)&out[0].p, &counts, (void *)&in[0].p, (void *)&in[1].p, &weights, &rows, &classes, &padded,
+                      (void *)&a->i[1], (void *)&a->f[0], &wide, &err, &a->ticket};
+    if (rows == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, LOSS_SAMPLES, "");
+    return f ? launch(r, f, (rows + 7) / 8, 1, 256, 0, params) : BURN_ERR_RAISED;
+}
+static int launch_nll_loss_bwd(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t rows = out->shape[0], classes = out->shape[1];
+    int32_t wide = in[1].dtype == DT_I64, padded = (int32_t)a->i[0];
+    void *weights = a->n_in > 2 ? in[2].p : NULL;
+    void *params[] = {(void *)&out->p, (void *)&in[0].p, (void *)&in[1].p, &weights, &rows, &classes, &padded,
+                      (void *)&a->i[1], (void *)&a->f[0], &wide};
+    if (out->size == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, LOSS_SAMPLES, "");
+    return f ? launch(r, f, (rows + 7) / 8, 1, 256, 0, params) : BURN_ERR_RAISED;
+}
+static int launch_multi_margin_loss(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t rows = in[0].shape[0], classes = in[0].shape[1];
+    int32_t wide = in[1].dtype == DT_I64;
+    void *err = error_of(a);
+    void *params[] = {(void *)&out->p, (void *)&in[0].p, (void *)&in[1].p, &rows, &classes, (void *)&a->i[0],
+                      (void *)&a->f[0], &wide, &err, &a->ticket};
+    if (rows == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, LOSS_SAMPLES, "");
+    return f ? launch(r, f, (rows + 7) / 8, 1, 256, 0, params) : BURN_ERR_RAISED;
+}
+static int launch_multi_margin_loss_bwd(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    int64_t rows = in[0].shape[0], classes = in[0].shape[1];
+    int32_t wide = in[1].dtype == DT_I64;
+    void *params[] = {(void *)&out->p, (void *)&in[0].p, (void *)&in[1].p, (void *)&in[2].p, &rows, &classes,
+                      (void *)&a->i[0], (void *)&a->f[0], &wide};
+    if (out->size == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, LOSS_SAMPLES, "");
+    return f ? launch(r, f, (rows + 7) / 8, 1, 256, 0, params) : BURN_ERR_RAISED;
 }
 
 static int launch_ctc_loss(const burn_buf *out, const burn_buf *in, burn_args *a) {
@@ -88,6 +132,10 @@ static int launch_rnnt_loss_bwd(const burn_buf *out, const burn_buf *in, burn_ar
 }
 
 static const cuda_launcher loss_launchers[] = {
+    {"nll_loss", launch_nll_loss, ROW_TICKET},
+    {"nll_loss_bwd", launch_nll_loss_bwd, 0},
+    {"multi_margin_loss", launch_multi_margin_loss, ROW_TICKET},
+    {"multi_margin_loss_bwd", launch_multi_margin_loss_bwd, 0},
     {"ctc_loss", launch_ctc_loss, ROW_TICKET},
     {"ctc_loss_bwd", launch_ctc_loss_bwd, 0},
     {"rnnt_loss", launch_rnnt_loss, ROW_TICKET},

@@ -1,9 +1,65 @@
-"""Losses of sequences, place by place. ints: blank, and for RNN-T whether the input holds logits."""
+"""Losses of rows with a class, and of sequences, place by place. ints of those of sequences: blank, and for RNN-T whether the
+input holds logits."""
 
 import numpy as np
 
 from burn.backend.contract import INDEX, KernelError
 from burn.backend.ndarray.table import kernel, wide
+
+
+def classes_of(targets, classes, pad=None):
+    """Targets, all of which are classes or pads."""
+    for i, target in enumerate(targets := targets.astype(np.int64)):
+        if not 0 <= target < classes and target != pad:
+            raise KernelError(INDEX, i, int(target), classes)
+    return targets
+
+
+def shares(targets, classes, ins, ints, floats):
+    """(what each score counts in the loss of its row, what the rows count); ins may end with weights."""
+    weights = wide(ins[2]) if len(ins) > 2 else np.ones(classes)
+    used = targets != ints[1] if ints[0] else np.ones(len(targets), bool)
+    own = np.arange(classes) == targets[:, None]
+    share = np.where(used[:, None], (own * (1 - floats[0]) + floats[0] / classes) * weights, 0)
+    return share, (own * used[:, None] * weights).sum(1)
+
+
+@kernel("nll_loss")
+def nll_loss(outs, ins, ints, floats):
+    x = wide(ins[0])
+    targets = classes_of(ins[1], x.shape[1], ints[1] if ints[0] else None)
+    share, counts = shares(targets, x.shape[1], ins, ints, floats)
+    outs[0][...] = -np.where(share == 0, 0, share * x).sum(1)
+    if len(outs) > 1:
+        outs[1][...] = counts
+
+
+@kernel("nll_loss_bwd")
+def nll_loss_bwd(outs, ins, ints, floats):
+    g = wide(ins[0])[:, None]
+    share, _ = shares(ins[1].astype(np.int64), outs[0].shape[1], ins, ints, floats)
+    outs[0][...] = np.where((share == 0) | (g == 0), 0, -g * share)
+
+
+def lacking(x, targets, margin):
+    """By how much the other scores are too near to that of the target."""
+    near = np.maximum(x - np.take_along_axis(x, targets[:, None], 1) + margin, 0)
+    return np.where(np.arange(x.shape[1]) == targets[:, None], 0, near)
+
+
+@kernel("multi_margin_loss")
+def multi_margin_loss(outs, ins, ints, floats):
+    x = wide(ins[0])
+    outs[0][...] = (lacking(x, classes_of(ins[1], x.shape[1]), *floats) ** ints[0]).sum(1) / x.shape[1]
+
+
+@kernel("multi_margin_loss_bwd")
+def multi_margin_loss_bwd(outs, ins, ints, floats):
+    x, targets, g = wide(ins[0]), ins[1].astype(np.int64), wide(ins[2])[:, None]
+    near = lacking(x, targets, *floats)
+    slope = np.where((near > 0) & (g != 0), g * (1 if ints[0] == 1 else 2 * near) / x.shape[1], 0)
+    slope -= (np.arange(x.shape[1]) == targets[:, None]) * slope.sum(1, keepdims=True)
+    outs[0][...] = slope
 
 
 def checked(ins, classes, least, most):

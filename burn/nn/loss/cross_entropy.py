@@ -1,11 +1,14 @@
 """The cross entropy of class targets."""
 
+import functools
 import math
 
 import numpy as np
 
-from burn._arguments import device as check_device
-from burn._ops.registry import check_device as check_place
+from burn._arguments import device as checked_device
+from burn._ops.index import check_indices
+from burn._ops.loss import nll_loss, no_class
+from burn._ops.registry import check_device
 from burn.config import F32, Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
@@ -13,7 +16,8 @@ from burn.tensor import DType, Tensor
 from burn.tensor.activation import log_softmax
 
 from .._checks import check_float, check_int
-from .._naming import Naming
+
+_NO_CLASS = no_class("CrossEntropyLoss", "targets")
 
 
 class CrossEntropyLossConfig(Config):
@@ -44,7 +48,7 @@ class CrossEntropyLossConfig(Config):
             ArgumentError: a smoothing outside [0, 1], or a weight that is not positive.
         """
         check_smoothing("CrossEntropyLossConfig", self.smoothing)
-        weights = check_weights("CrossEntropyLossConfig", self.weights, check_device("init", device))
+        weights = check_weights("CrossEntropyLossConfig", self.weights, checked_device("init", device))
         return CrossEntropyLoss(self.pad_tokens, weights, self.smoothing, self.logits)
 
 
@@ -83,45 +87,27 @@ class CrossEntropyLoss(Module):
         Raises:
             IndexError: a target that is neither a class nor a pad token; the message names it.
         """
-        self._check(logits, targets)
-        log_p = log_softmax(logits, 1) if self.logits else _log(logits)
-        padded = self._padding(targets)
-        classes = targets if padded is None else targets.mask_fill(padded, 0)
-        weights = None if self.weights is None else self.weights.cast(logits.dtype)
-        n = log_p._dims[1]
-        also = self.pad_tokens or ()
-        pads = f" or a pad token of {also}" if also else ""
-        with Naming("CrossEntropyLoss", "targets", f"be classes from 0 to {n - 1}{pads}", targets, n, also):
-            terms = self._terms(log_p, classes, weights)
-            counts = None if weights is None else weights.select(0, classes).unsqueeze_dim(1)
-        if padded is None and counts is None:
-            return -terms.mean()
-        if counts is None:
-            counts = terms.inner().ones_like()
-        if padded is not None:
-            padded = padded.unsqueeze_dim(1)
-            terms, counts = terms.mask_fill(padded, 0.0), counts.mask_fill(padded, 0.0)
-        return -(terms.sum() / counts.sum())
-
-    def _terms(self, log_p: Tensor, classes: Tensor, weights: Tensor | None) -> Tensor:
-        """The weighted, smoothed log probability of each row's target, [batch, 1]."""
+        targets = self._check(logits, targets)
+        pads, weights, smoothing, words = self.pad_tokens, self.weights, self.smoothing, _NO_CLASS
+        if pads:
+            words = no_class("CrossEntropyLoss", "targets", tuple(pads))
+            if len(pads) > 1:
+                targets = functools.reduce(lambda t, pad: t.mask_fill(t.equal_scalar(pad), pads[0]), pads[1:], targets)
         if weights is not None:
-            log_p = log_p * weights.unsqueeze(2)
-        terms = log_p.gather(1, classes.unsqueeze_dim(1))
-        if self.smoothing:
-            spread = log_p.sum_dim(1) * (self.smoothing / log_p.shape[1])
-            terms = terms * (1.0 - self.smoothing) + spread
-        return terms
+            check_device("CrossEntropyLoss", logits, weights, "weights")
+            if weights._dtype != logits._dtype:
+                weights = weights.cast(logits.dtype)
+        if self.logits or smoothing or weights is not None:
+            log_p = log_softmax(logits, 1) if self.logits else _log(logits)
+            losses, counts = nll_loss(log_p, targets, weights, pads, smoothing or 0.0, words)
+        else:  # the logarithms of all classes would take longer
+            losses, counts = nll_loss(logits, targets, None, pads, 0.0, words)
+            losses = -_log(-losses)
+            losses = losses if counts is None else losses * counts
+        return losses.mean() if counts is None else losses.sum() / counts.sum()
 
-    def _padding(self, targets: Tensor) -> Tensor | None:
-        """True where the target is a pad token; None without pad tokens."""
-        padded = None
-        for token in self.pad_tokens or ():
-            here = targets.equal_scalar(token)
-            padded = here if padded is None else padded.bool_or(here)
-        return padded
-
-    def _check(self, logits: Tensor, targets: Tensor) -> None:
+    def _check(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """The targets, of a dtype that kernels take; raises unless all fits."""
         check_float("CrossEntropyLoss", logits, "logits")
         check_int("CrossEntropyLoss", targets, "targets", logits)
         shape = logits._dims
@@ -132,14 +118,13 @@ class CrossEntropyLoss(Module):
                 f"[CrossEntropyLoss] 'targets' must be [batch] with batch = {shape[0]} as in logits, "
                 f"got shape {targets.dims()}"
             )
-        if self.weights is None:
-            return
-        check_place("CrossEntropyLoss", self.weights, logits, "logits")
-        if self.weights._dims != shape[1:]:
+        weights = self.weights
+        if weights is not None and weights._dims != shape[1:]:
             raise ShapeError(
-                f"[CrossEntropyLoss] 'logits' must have a class for each of the {self.weights._dims[0]} weights, "
+                f"[CrossEntropyLoss] 'logits' must have a class for each of the {weights._dims[0]} weights, "
                 f"got shape {list(shape)}"
             )
+        return check_indices("CrossEntropyLoss", logits, targets, "targets")
 
     def custom_settings(self):
         return ONE_LINE
@@ -154,7 +139,12 @@ def _log(p: Tensor) -> Tensor:
     """The logarithms of probabilities, which count as at least the root of the smallest normal number (of f32 in f16)."""
     if p.dtype is DType.F16:
         return _log(p.cast(DType.F32)).cast(DType.F16)
-    return p.clamp_min(math.sqrt(p.dtype.finfo()[3])).log()
+    return p.clamp_min(_least(p.dtype)).log()
+
+
+@functools.cache
+def _least(dtype: DType) -> float:
+    return math.sqrt(dtype.finfo()[3])
 
 
 def check_smoothing(config: str, value: float | None) -> None:

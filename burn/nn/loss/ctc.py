@@ -6,6 +6,7 @@ from burn.module import Module
 from burn.tensor import Tensor
 from burn.tensor.module import ctc_loss
 
+from .._checks import named
 from .reduction import Reduction, reduce
 
 
@@ -68,7 +69,7 @@ class CTCLoss(Module):
         Raises:
             OutOfBoundsError: a length or a target out of range; the message names it.
         """
-        loss = ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank)
+        loss = named("CTCLoss", ctc_loss, log_probs, targets, input_lengths, target_lengths, self.blank)
         return loss.mask_fill(loss.is_inf(), 0.0) if self.zero_infinity else loss
 
     def forward_with_reduction(

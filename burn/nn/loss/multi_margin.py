@@ -1,14 +1,16 @@
 """The target's score above all others."""
 
+from burn._ops.index import check_indices
+from burn._ops.loss import multi_margin_loss, no_class
 from burn.config import Config
 from burn.errors import ArgumentError, ShapeError
 from burn.tensor import Tensor
-from burn.tensor.activation import relu
 
 from .._checks import check_float, check_int, check_margin, check_rank
-from .._naming import Naming
 from .._printed import Printed
 from .reduction import Reduction, reduce
+
+_NO_CLASS = no_class("MultiMarginLoss", "target")
 
 
 class MultiMarginLossConfig(Config):
@@ -67,7 +69,7 @@ class MultiMarginLoss(Printed):
         Raises:
             OutOfBoundsError: a target that is no class; the message names it.
         """
-        return reduce("MultiMarginLoss", self.forward_no_reduction(input, target), reduction)
+        return reduce("MultiMarginLoss", self._rows(input, target), reduction)
 
     def forward_no_reduction(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of every row.
@@ -81,20 +83,17 @@ class MultiMarginLoss(Printed):
         Raises:
             OutOfBoundsError: a target that is no class; the message names it.
         """
+        return self._rows(input, target)
+
+    def _rows(self, input: Tensor, target: Tensor) -> Tensor:
         check_float("MultiMarginLoss", input, "input")
         check_int("MultiMarginLoss", target, "target", input)
-        check_rank("MultiMarginLoss", input, "input", "batch, classes")
-        batch, classes = input.shape
-        if target._dims != (batch,):
+        shape, batch = input._dims, target._dims
+        if len(shape) != 2:
+            check_rank("MultiMarginLoss", input, "input", "batch, classes")
+        if batch != shape[:1]:
             raise ShapeError(
-                f"[MultiMarginLoss] 'target' must be [batch] with batch = {batch} as in input, got shape {target.dims()}"
+                f"[MultiMarginLoss] 'target' must be [batch] with batch = {shape[0]} as in input, got shape {list(batch)}"
             )
-        column = target.unsqueeze_dim(1)
-        with Naming("MultiMarginLoss", "target", f"be classes from 0 to {classes - 1}", target, classes):
-            own = input.gather(1, column)
-        lacking = relu(input - own + self.margin)
-        if self.p == 2:
-            lacking = lacking * lacking
-        # The target's own term is left out, not subtracted: that would lose digits.
-        itself = Tensor.arange(range(classes), target.device, dtype=target.dtype).unsqueeze_dim(0).equal(column)
-        return lacking.mask_fill(itself, 0.0).sum_dim(1).squeeze_dim(1) / float(classes)
+        target = check_indices("MultiMarginLoss", input, target, "target")
+        return multi_margin_loss(input, target, self.margin, self.p, _NO_CLASS)

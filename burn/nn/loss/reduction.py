@@ -20,21 +20,24 @@ class Reduction(enum.Enum):
     Auto = "Auto"
 
 
-def check_reduction(loss: str, reduction: Reduction, auto: Reduction = Reduction.Mean) -> Reduction:
+_MEAN, _SUM = Reduction.Mean, Reduction.Sum  # looking a member up takes as long as a small sum
+
+
+def check_reduction(loss: str, reduction: Reduction, auto: Reduction = _MEAN) -> Reduction:
     """The reduction, with ``auto`` in the place of Auto; BatchMean is only for losses where it is that.
 
     Raises:
         ArgumentError: ``BatchMean``, or something that is no Reduction.
     """
+    if reduction is _MEAN or reduction is _SUM or reduction is auto:
+        return reduction
     if reduction is Reduction.Auto:
         return auto
-    if isinstance(reduction, Reduction) and reduction in (Reduction.Mean, Reduction.Sum, auto):
-        return reduction
     names = "Mean, Sum, BatchMean" if auto is Reduction.BatchMean else "Mean, Sum"
     raise ArgumentError(f"[{loss}] 'reduction' must be Reduction.{names} or Auto, got {shown(reduction)}")
 
 
-def reduce(loss: str, elements: Tensor, reduction: Reduction, auto: Reduction = Reduction.Mean) -> Tensor:
+def reduce(loss: str, elements: Tensor, reduction: Reduction, auto: Reduction = _MEAN) -> Tensor:
     """The mean or the sum of element losses.
 
     # Shapes
@@ -46,7 +49,7 @@ def reduce(loss: str, elements: Tensor, reduction: Reduction, auto: Reduction = 
         ArgumentError: a reduction that the loss does not have.
     """
     reduction = check_reduction(loss, reduction, auto)
-    if reduction is Reduction.Mean:
+    if reduction is _MEAN:
         return elements.mean()
     total = elements.sum()
-    return total if reduction is Reduction.Sum else total / float(elements.shape[0])
+    return total if reduction is _SUM else total / float(elements.shape[0])

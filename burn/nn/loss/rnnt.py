@@ -6,6 +6,7 @@ from burn.config import Config
 from burn.module import Module
 from burn.tensor import Tensor
 
+from .._checks import named
 from .reduction import Reduction, reduce
 
 
@@ -67,7 +68,7 @@ class RNNTLoss(Module):
         Raises:
             OutOfBoundsError: a length or a target out of range; the message names it.
         """
-        return rnnt_loss(logits, targets, logit_lengths, target_lengths, self.blank, self.logits)
+        return named("RNNTLoss", rnnt_loss, logits, targets, logit_lengths, target_lengths, self.blank, self.logits)
 
     def forward_with_reduction(
         self, logits: Tensor, targets: Tensor, logit_lengths: Tensor, target_lengths: Tensor, reduction: Reduction
