@@ -413,7 +413,8 @@ VINL void vh_put_flags(uint8_t *o, vhi a, vhi b) {
 #if BURN_LEVEL == 3
 /* 1 where a lane of the masks of 16 elements of 8 bytes is set, a byte a lane; a compiler takes a shuffle for each halving */
 VINL void v8_put_flags(uint8_t *o, __m256i a, __m256i b, __m256i c, __m256i d) {
-    __m256i ab = (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88), cd = (__m256i)_mm256_shuffle_ps((__m256)c, (__m256)d, 0x88);
+    __m256i ab = (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
+    __m256i cd = (__m256i)_mm256_shuffle_ps((__m256)c, (__m256)d, 0x88);
     __m256i t = _mm256_packs_epi32(ab, cd); /* the first two lanes of each, then the last two */
     __m128i u = _mm_packs_epi16(_mm256_castsi256_si128(t), _mm256_extracti128_si256(t, 1));
     u = _mm_unpacklo_epi16(u, _mm_srli_si128(u, 8));

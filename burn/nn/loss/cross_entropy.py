@@ -94,7 +94,7 @@ class CrossEntropyLoss(Module):
             if len(pads) > 1:
                 targets = functools.reduce(lambda t, pad: t.mask_fill(t.equal_scalar(pad), pads[0]), pads[1:], targets)
         if weights is not None:
-            check_device("CrossEntropyLoss", logits, weights, "weights")
+            check_device("CrossEntropyLoss", weights, logits, "logits")
             if weights._dtype != logits._dtype:
                 weights = weights.cast(logits.dtype)
         if self.logits or smoothing or weights is not None:
