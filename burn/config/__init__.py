@@ -17,8 +17,8 @@ from burn._arguments import Unit, check_variant, described, file_path, fits, sho
 from burn.errors import ArgumentError, ArgumentTypeError, ConfigError
 from burn.tensor._calls import teach_constructor
 
-from ._fields import F32 as F32
 from ._fields import (
+    F32,
     F32_END,
     check_text,
     dict_hints,
@@ -31,6 +31,11 @@ from ._fields import (
     own_value,
     wants_float,
 )
+
+__all__ = [
+    "F32", "Config", "ConfigEnum", "ConfigFileNotFound", "ConfigWarning", "Float32", "config_to_json", "float_text", "from_json",
+    "to_json", "tuple_variant",
+]  # fmt: skip
 
 
 @typing.dataclass_transform(frozen_default=True)

@@ -12,9 +12,15 @@ _NAMES = {
     "half": 'cast("f16")', "index_select": "select()", "long": 'cast("i64")', "masked_fill": "mask_fill()",
     "masked_select": "mask_select()", "norm": "burn.linalg.l2_norm()", "numel": "shape.num_elements()",
     "pow": "powf(), powf_scalar() or **", "requires_grad_": "autodiff().require_grad()", "size": "shape",
-    "softmax": "burn.tensor.activation.softmax()", "to": "to_device() or cast()", "type": "cast()", "view": "reshape()",
+    "to": "to_device() or cast()", "type": "cast()", "view": "reshape()",
     "where": "mask_where()",
 }  # fmt: skip
+_ACTIVATIONS = """
+    celu elu gelu gelu_approximate glu hard_shrink hard_sigmoid hard_swish hardtanh leaky_relu log_sigmoid log_softmax mish prelu
+    quiet_softmax relu relu6 selu shrink sigmoid silu soft_shrink softmax softmin softplus softplus_with_threshold softsign
+    tanhshrink threshold thresholded_relu
+"""
+_NAMES |= {name: f"burn.tensor.activation.{name}()" for name in _ACTIVATIONS.split()}
 
 
 class ForeignNames(metaclass=LackingNames):

@@ -364,3 +364,17 @@ def test_directions_of_two_sizes():
     one, other = (nn.LstmConfig(3, n, True).init() for n in (4, 5))
     with pytest.raises(ShapeError, match=r"\[BiLstm\] both directions must have the same d_hidden, got 4 and 5"):
         nn.BiLstm(one, other)
+
+
+@pytest.mark.parametrize("both", ["", "Bi"])
+def test_states_that_are_none(both):
+    """PyTorch's states are tensors, or pairs of hidden and cell."""
+    x, h = Tensor.zeros([1, 2, 3], CPU), Tensor.zeros([1, 2], CPU)
+    for kind, state, form in (("Lstm", (h, h), r"LstmState\(cell, hidden\)"), ("Rnn", h, r"RnnState\(hidden\)")):
+        layer = getattr(nn, f"{both}{kind}Config")(3, 2, True).init(CPU)
+        with pytest.raises(
+            ArgumentTypeError, match=rf"\[{both}{kind}\] 'state' must be a {kind}State, got .*; use {form}"
+        ):
+            layer(x, state)
+    with pytest.raises(ArgumentTypeError, match=r"\[RnnState\] 'hidden' must be a Tensor, got None"):
+        nn.RnnState(None)

@@ -18,6 +18,7 @@ from burn.errors import (
 )
 from burn.signal import hann_window
 from burn.tensor import PadMode, assert_shape
+from burn.tensor import PadMode, activation
 from burn.tensor.activation import softmax
 
 T = Tensor.from_data
@@ -261,6 +262,13 @@ def test_sole_owner():
 def test_habits_of_other_libraries(words, call):
     with pytest.raises((AttributeError, TypeError, IndexError), match=words):
         call()
+
+
+def test_activations_are_functions():
+    for name in activation.__all__:
+        if callable(getattr(activation, name)) and not hasattr(Tensor, name):
+            with pytest.raises(AttributeError, match=rf"no attribute '{name}'; use burn.tensor.activation.{name}\(\)"):
+                getattr(T(F), name)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from burn.module import field
 from burn.nn.activation import Activation, ActivationConfig
 from burn.tensor import Tensor
 
+from .._checks import check_tensor
 from . import _sequence as sequence
 from . import gate_controller as gates
 from ._layer import Bidirectional, Recurrent, RecurrentConfig
@@ -26,6 +27,9 @@ class RnnState:
     """
 
     hidden: Tensor
+
+    def __post_init__(self):
+        check_tensor("RnnState", self.hidden, "hidden")
 
 
 class RnnConfig(RecurrentConfig):
@@ -129,7 +133,7 @@ class Rnn(Recurrent):
 
 def _hidden(layer: str, state: RnnState | None) -> Tensor | None:
     """The tensor of a state that may be missing."""
-    return None if state is None else instance(layer, "state", state, RnnState).hidden
+    return None if state is None else instance(layer, "state", state, RnnState, "use RnnState(hidden)").hidden
 
 
 class BiRnnConfig(RecurrentConfig):

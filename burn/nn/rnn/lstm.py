@@ -234,7 +234,9 @@ class Lstm(Recurrent):
 
 def _states(layer: str, state: LstmState | None) -> tuple[Tensor | None, Tensor | None]:
     """(hidden, cell) of a state; None for both where there is none."""
-    return (None, None) if state is None else (instance(layer, "state", state, LstmState).hidden, state.cell)
+    if state is None:
+        return None, None
+    return instance(layer, "state", state, LstmState, "use LstmState(cell, hidden)").hidden, state.cell
 
 
 class BiLstmConfig(RecurrentConfig):
