@@ -93,6 +93,8 @@ GONE = {
     "Module.from_inner": "call model.train()",
     "ParamId.serialize": "call str(id)",
     "ParamId.deserialize": "call ParamId.parse(text)",
+    "burn.train.LearnerBuilder": "SupervisedTraining takes its place and waits for the training library; until then: "
+    + _LOOP,
     "burn.optim.SimpleOptimizer": "derive from Optimizer; ModuleOptimizer runs it over a module",
     "burn.optim.OptimizerAdaptor": "ModuleOptimizer(optimizer) runs one over a module",
     "burn.store.Recorder": f"there are no recorders: {_RECORDS}",

@@ -17,6 +17,7 @@ import burn
 from burn import Tensor, nn, optim
 from burn._hints import PYTORCH
 from burn.errors import ArgumentError, ArgumentTypeError, BurnError, NotYetError
+from burn.lr_scheduler import ConstantLr
 from burn.module import Module
 
 X = Tensor([[1.0, 2.0]])
@@ -145,6 +146,22 @@ class Name(str):
         (
             lambda: optim.Adam(lr=1e-3),
             r"\[Adam\] takes its configuration alone, got lr=0.001; make one with AdamConfig\(...\).init",
+        ),
+        (
+            lambda: nn.LinearConfig(2, 2).init(1, 2),
+            r"^\[LinearConfig\] takes 1 .*; call LinearConfig\(...\).init\(device=None\)",
+        ),
+        (
+            lambda: optim.AdamConfig().init([X]),
+            r"^\[AdamConfig\] takes no argument by position, .*AdamConfig\(...\).init\(\)$",
+        ),
+        (
+            lambda: optim.AdamConfig().init().step(),
+            r"^\[ModuleOptimizer\] missing argument 'lr'; call ModuleOptimizer\(...\).step\(lr, module, grads\)$",
+        ),
+        (
+            lambda: ConstantLr(0.1).step(1),
+            r"^\[ConstantLr\] takes no argument by position, .*ConstantLr\(...\).step\(\)$",
         ),
         (lambda: nn.Relu(inplace=True), r"^\[Relu\] takes no arguments; call Relu\(\)$"),
         (lambda: nn.GLU(1, 2, 3), r"^\[GLU\] takes from 1 to 2 .*; call GLU\(dim=0\)$"),

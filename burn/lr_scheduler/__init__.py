@@ -18,4 +18,4 @@ __all__ = [
 ]
 
 __getattr__ = _teaching("burn.lr_scheduler")
-_teach_constructors(globals())
+_teach_constructors(globals(), methods=True)

@@ -9,6 +9,7 @@ from burn._arguments import device as check_device
 from burn._arguments import integer
 from burn._ops.registry import check_device as check_place
 from burn.config import F32, Config
+from burn.device import Device
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor
@@ -64,6 +65,7 @@ class RotaryEncodingConfig(Config):
             raise ArgumentError(f"[RotaryEncodingConfig] 'd_model' must be even, got {d_model}")
         if not (math.isfinite(self.theta) and self.theta > 0.0):
             raise ArgumentError(f"[RotaryEncodingConfig] 'theta' must be finite and positive, got {self.theta}")
+        Tensor.empty([length, d_model, 2], Device.flex())  # an error of burn where there is no memory for the table
         exponents = np.arange(0, d_model, 2, dtype=np.float32) / np.float32(d_model)
         frequencies = np.float32(1.0) / np.exp(np.log(np.float32(self.theta)) * exponents)
         theta = scaling(Tensor.from_data(frequencies, check_device("init", device)))

@@ -31,4 +31,4 @@ __all__ = [
 ]
 
 __getattr__ = _teaching("burn.optim")
-_teach_constructors(globals())
+_teach_constructors(globals(), methods=True)

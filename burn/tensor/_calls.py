@@ -54,18 +54,29 @@ def teach_layer(name, namespace):
 
 
 def teach_constructor(cls):
-    """Gives the `__init__` in the body of a class words for wrong calls of the class."""
-    func = vars(cls).get("__init__")
-    if isinstance(func, types.FunctionType):
-        cls.__init__ = _taught(func, f"{cls.__name__}{_LAYER}__init__", "__init__", func.__qualname__, func.__module__)
+    """Gives the `__init__` in the body of a class, and functions as `init`, words for wrong calls; they begin with its name."""
+    for key, func in list(vars(cls).items()):
+        if key == "__init__" or key.startswith("init"):
+            _teach(cls, key, func)
 
 
-def teach_constructors(namespace):
-    """`teach_constructor` of the classes in the `__all__` of a module that no metaclass makes; namespace is its `globals()`."""
+def teach_constructors(namespace, methods=False):
+    """`teach_constructor` of the classes in the `__all__` of a module that no metaclass makes; namespace is its `globals()`.
+
+    With ``methods`` their public methods are taught too.
+    """
     for name in namespace["__all__"]:
         cls = namespace[name]
-        if isinstance(cls, type) and type(cls).__call__ is type.__call__ and not issubclass(cls, BaseException):
-            teach_constructor(cls)
+        if not isinstance(cls, type) or type(cls).__call__ is not type.__call__ or issubclass(cls, BaseException):
+            continue
+        for key, func in list(vars(cls).items()):
+            if key == "__init__" or (methods and not key.startswith("_")):
+                _teach(cls, key, func)
+
+
+def _teach(cls, key, func):
+    if isinstance(func, types.FunctionType) and not hasattr(func, "__isabstractmethod__"):
+        setattr(cls, key, _taught(func, f"{cls.__name__}{_LAYER}{key}", key, func.__qualname__, func.__module__))
 
 
 def compiled(run, op, *tail):

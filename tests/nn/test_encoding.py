@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
+from burn.errors import ArgumentError, ArgumentTypeError, OutOfMemoryError, ShapeError
 from burn.nn import PositionalEncodingConfig, RotaryEncodingConfig, generate_sinusoids
 
 CPU = Device.flex()
@@ -153,3 +153,10 @@ def test_sequences_of_no_positions():
         x = Tensor.zeros([2, 0, 4], AD).require_grad()
         out = layer(x)
         assert out.dims() == [2, 0, 4] and x.grad(out.sum().backward()).dims() == [2, 0, 4]
+
+
+@pytest.mark.parametrize("size", [1 << 80, 1 << 62, 1 << 46])
+@pytest.mark.parametrize("config", [PositionalEncodingConfig, lambda size: RotaryEncodingConfig(4, size)])
+def test_tables_that_no_memory_holds(config, size):
+    with pytest.raises((ShapeError, OutOfMemoryError)):
+        config(size).init(Device.flex())

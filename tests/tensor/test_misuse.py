@@ -17,8 +17,7 @@ from burn.errors import (
     ShapeError,
 )
 from burn.signal import hann_window
-from burn.tensor import PadMode, assert_shape
-from burn.tensor import PadMode, activation
+from burn.tensor import PadMode, activation, assert_shape
 from burn.tensor.activation import softmax
 
 T = Tensor.from_data
