@@ -64,12 +64,15 @@ class Config:
     (True, 3)
     """
 
-    def __init_subclass__(cls, **kwargs):
+    if typing.TYPE_CHECKING:  # the builders, `with_<field>`
+
+        def __getattr__(self, name: str) -> typing.Callable[..., typing.Self]: ...
+
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, annotation in own_annotations(cls).items():
             if name not in cls.__dict__ and allows_none(annotation):
-                # By keyword only, so that required fields may follow it.
-                setattr(cls, name, dataclasses.field(default=None, kw_only=True))
+                setattr(cls, name, dataclasses.field(default=None, kw_only=True))  # required fields may follow it
         _check_when_made(cls)
         dataclasses.dataclass(frozen=True)(cls)
         teach_constructor(cls)
@@ -182,7 +185,7 @@ class ConfigEnum:
     _positional: typing.ClassVar[bool] = False
     __init__ = check_variant
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
         super().__init_subclass__(**kwargs)
         if ConfigEnum not in cls.__bases__:
             return  # a variant

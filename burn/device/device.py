@@ -94,7 +94,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
     # Constructors
 
     @staticmethod
-    def flex():
+    def flex() -> "Device":
         """The compiled CPU backend.
 
         >>> Device.flex()
@@ -103,7 +103,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
         return Device(0)
 
     @staticmethod
-    def ndarray():
+    def ndarray() -> "Device":
         """The slow reference backend in plain NumPy. Burn deprecates it: use it to check results, not to compute.
 
         >>> Device.ndarray()
@@ -112,7 +112,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
         return Device(1)
 
     @staticmethod
-    def cuda(index=0):
+    def cuda(index: int = 0) -> "Device":
         """GPU number `index` through PyCUDA.
 
         Args:
@@ -130,7 +130,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
         return Device(_cuda_entry(index).slot)
 
     @staticmethod
-    def default():
+    def default() -> "Device":
         """The device that BURN_DEVICE names ("flex", "cuda", "cuda:1", ...), else CUDA when it can be used, else flex.
 
         Raises:
@@ -249,7 +249,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
 
     # Autodiff
 
-    def autodiff(self):
+    def autodiff(self) -> "Device":
         """The same device with autodiff on; keeps a checkpointing strategy. Mirrors `Device::autodiff`.
 
         >>> Device.flex().autodiff()
@@ -257,7 +257,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
         """
         return self if self._ctx else Device(self._slot, AUTODIFF)
 
-    def inner(self):
+    def inner(self) -> "Device":
         """The same device with autodiff off. Mirrors `Device::inner`.
 
         >>> Device.flex().autodiff().inner()
@@ -267,7 +267,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
 
     without_autodiff = inner
 
-    def is_autodiff(self):
+    def is_autodiff(self) -> bool:
         """Whether tensors created here carry autodiff. Mirrors `Device::is_autodiff`.
 
         >>> Device.flex().autodiff().is_autodiff()
@@ -275,7 +275,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
         """
         return self._ctx != PLAIN
 
-    def gradient_checkpointing(self):
+    def gradient_checkpointing(self) -> "Device":
         """The same device with the Balanced checkpointing strategy. Mirrors `Device::gradient_checkpointing`.
 
         Raises:
@@ -315,7 +315,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
 
     # Work, randomness, memory
 
-    def seed(self, seed):
+    def seed(self, seed: int) -> None:
         """Seeds the random numbers of this backend: initialisation, dropout and shuffling follow. Mirrors `Device::seed`.
 
         Args:
@@ -347,7 +347,7 @@ class Device(core.DeviceBase, metaclass=LackingNames):
         text = "{} {}".format(*self._next_random(4))
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
-    def sync(self):
+    def sync(self) -> None:
         """Waits until all work of this device is done; a CPU computes at once. Mirrors `Device::sync`.
 
         Raises:

@@ -1,5 +1,7 @@
 """Decompositions and determinants. They are computed on the host, by LAPACK."""
 
+from typing import TYPE_CHECKING
+
 from burn._arguments import truth
 from burn._ops import elementwise as ew
 from burn._ops import linalg, movement
@@ -7,6 +9,9 @@ from burn._ops.registry import FLOAT, check_kind, check_tensor
 from burn.errors import ArgumentError, ShapeError
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import int_of
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = ["det", "lu", "qr", "svd"]
 
@@ -70,7 +75,7 @@ def svd(x, sweeps):
     return linalg.svd(x)
 
 
-def det(x):
+def det(x) -> "Tensor":
     """Determinants: [..., n, n] to [...]. Badly scaled matrices have theirs too, where Burn gives 0. Mirrors `det`.
 
     Args:

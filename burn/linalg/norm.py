@@ -3,7 +3,7 @@ overflows or vanishes that its dtype can hold. No axes: the elementwise part alo
 
 import dataclasses
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from burn._arguments import Unit, shown
 from burn._core import core
@@ -14,6 +14,9 @@ from burn._ops.registry import FLOAT, NUMERIC, check_kind, check_tensor, number
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of, ints_of
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = [
     "Norm", "l0_norm", "l0_norm_dims", "l1_norm", "l1_norm_dims", "l2_norm", "l2_norm_dims", "lp_norm", "lp_norm_dims",
@@ -206,7 +209,7 @@ max_abs_norm, max_abs_norm_dims = _pair("max_abs_norm", _max_abs, "Largest absol
 min_abs_norm, min_abs_norm_dims = _pair("min_abs_norm", _min_abs, "Smallest absolute value", "0.0")
 
 
-def lp_norm(x, p, dim):
+def lp_norm(x, p, dim) -> "Tensor":
     """(sum |x|^p)^(1/p) of a Float tensor along an axis, kept with size 1. Mirrors `lp_norm`.
 
     Args:
@@ -224,7 +227,7 @@ def lp_norm(x, p, dim):
     return _lp("lp_norm", x, [axis_of(dim, x.ndim, "lp_norm")], _number("lp_norm", x, p))
 
 
-def lp_norm_dims(x, p, dims):
+def lp_norm_dims(x, p, dims) -> "Tensor":
     """(sum |x|^p)^(1/p) over several axes, kept with size 1; without axes elementwise. Mirrors `lp_norm_dims`.
 
     Args:
@@ -255,7 +258,7 @@ def _norm(op, x, norm, axes):
     return run(op, x, axes)
 
 
-def vector_norm(x, norm, dim):
+def vector_norm(x, norm, dim) -> "Tensor":
     """A norm along an axis, kept with size 1. Mirrors `vector_norm`.
 
     Args:
@@ -273,7 +276,7 @@ def vector_norm(x, norm, dim):
     return _norm("vector_norm", x, norm, [axis_of(dim, x.ndim, "vector_norm")])
 
 
-def vector_norm_dims(x, norm, dims):
+def vector_norm_dims(x, norm, dims) -> "Tensor":
     """A norm over several axes, kept with size 1; without axes elementwise. Mirrors `vector_norm_dims`.
 
     Args:
@@ -291,7 +294,7 @@ def vector_norm_dims(x, norm, dims):
     return _norm("vector_norm_dims", x, norm, _axes("vector_norm_dims", x, dims))
 
 
-def vector_normalize(x, norm, dim, eps):
+def vector_normalize(x, norm, dim, eps) -> "Tensor":
     """x divided by its norm along an axis, or by eps where that is larger. Mirrors `vector_normalize`.
 
     Args:

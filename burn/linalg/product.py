@@ -1,5 +1,7 @@
 """Products and diagonals of matrices and vectors."""
 
+from typing import TYPE_CHECKING
+
 from burn._ops import elementwise as ew
 from burn._ops import matmul, movement, norm
 from burn._ops import reduce as rd
@@ -8,10 +10,13 @@ from burn.errors import ShapeError
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of
 
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
+
 __all__ = ["cosine_similarity", "diag", "matvec", "outer", "outer_dim", "trace"]
 
 
-def diag(x):
+def diag(x) -> "Tensor":
     """The main diagonals of matrices: [..., m, n] to [..., min(m, n)]. Mirrors `diag`.
 
     Args:
@@ -26,7 +31,7 @@ def diag(x):
     return movement.diagonal(_matrices("diag", x))
 
 
-def trace(x):
+def trace(x) -> "Tensor":
     """Sums of the main diagonals: [..., m, n] to [..., 1]. Mirrors `trace`.
 
     Args:
@@ -42,7 +47,7 @@ def trace(x):
     return rd.sum_(movement.diagonal(x), x.ndim - 2)
 
 
-def matvec(matrix, vector):
+def matvec(matrix, vector) -> "Tensor":
     """Products of matrices [..., m, n] and vectors [..., n], as [..., m]; leading axes broadcast. Mirrors `matvec`.
 
     Args:
@@ -71,7 +76,7 @@ def matvec(matrix, vector):
     return movement.reshape(product, product._dims[:-1])
 
 
-def outer(lhs, rhs):
+def outer(lhs, rhs) -> "Tensor":
     """Products of all pairs: [..., i] and [..., j] to [..., i, j]; other axes broadcast. Mirrors `outer`.
 
     Args:
@@ -87,7 +92,7 @@ def outer(lhs, rhs):
     return _outer("outer", lhs, rhs, -1)
 
 
-def outer_dim(lhs, rhs, dim):
+def outer_dim(lhs, rhs, dim) -> "Tensor":
     """Products of all pairs along an axis, which becomes two: that of lhs, then that of rhs. Mirrors `outer_dim`.
 
     Args:
@@ -115,7 +120,7 @@ def _outer(op, lhs, rhs, dim):
     return ew.mul(movement.reshape(lhs, a), movement.reshape(rhs, b))
 
 
-def cosine_similarity(x1, x2, dim, eps=None):
+def cosine_similarity(x1, x2, dim, eps=None) -> "Tensor":
     """Cosine of the angles between vectors along an axis, kept with size 1. Mirrors `cosine_similarity`.
 
     Args:

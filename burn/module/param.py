@@ -3,7 +3,7 @@
 import math
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Generic
 
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer, shown, truth
@@ -15,9 +15,9 @@ from burn.tensor import Float, Kind, Tensor
 from .flag import Flag
 from .operators import refuse_operators
 from .param_id import ParamId
+from .typed import Value
 
 _KINDS = {Kind.Float.value: "float", Kind.Int.value: "int", Kind.Bool.value: "bool"}
-
 _TRACKED, _LEAF = 1, 2  # what core.node_state answers, besides 0 for a tensor out of any graph
 
 
@@ -61,7 +61,7 @@ class _Lazy:
         return value
 
 
-class Param:
+class Param(Generic[Value]):
     """A parameter of a module: an id, a tensor that may not exist yet, and whether it is to be trained.
 
     Parameters do not change: every method returns a new one, and a clone shares the tensor, initialised or not.
@@ -242,11 +242,11 @@ class Param:
 
         return self.reparameterization(LoraAdapter)
 
-    def _bare(self) -> "Param":
+    def _bare(self) -> "Param[Value]":
         """The parameter without what is attached to it."""
         return self._adapted(None)
 
-    def _adapted(self, adapter) -> "Param":
+    def _adapted(self, adapter) -> "Param[Value]":
         """The parameter with this attached to it."""
         lazy = self._lazy if self._value is None else None
         return Param(self.id, self._value, self._active, self.kind, lazy, self._load, self._save, adapter)
@@ -303,11 +303,11 @@ class Param:
         """Number of elements; nothing is initialised."""
         return math.prod(self.lazy_shape())
 
-    def clone(self) -> "Param":
+    def clone(self) -> "Param[Value]":
         """Another handle with the same id; both share the tensor, or the initialisation that is still to come."""
         return self._copy()
 
-    def map(self, f) -> "Param":
+    def map(self, f) -> "Param[Value]":
         """A parameter with the tensor ``f(val())``, the same id and the same trainability.
 
         ``f`` gets the tensor without its gradient: the result is a leaf, and nothing of ``f`` is recorded. A
@@ -318,7 +318,7 @@ class Param:
         """
         return self.with_value(_function("map", "f", f)(self._untracked()))
 
-    def with_value(self, value: Tensor) -> "Param":
+    def with_value(self, value: Tensor) -> "Param[Value]":
         """A parameter with another tensor, the same id, hooks and trainability.
 
         The tensor becomes a leaf that requires a gradient if the parameter is active and the tensor has autodiff.
@@ -335,7 +335,7 @@ class Param:
         """The tensor."""
         return self.val()
 
-    def consume(self) -> tuple[ParamId, Tensor, "Param"]:
+    def consume(self) -> tuple[ParamId, Tensor, "Param[Value]"]:
         """Id, tensor, and the mapper that `from_mapped_value` needs to rebuild the parameter.
 
         >>> id, value, mapper = Param.from_data([1.0]).consume()
@@ -361,7 +361,7 @@ class Param:
         param.id = instance("from_mapped_value", "id", id, ParamId, "use ParamId()")
         return param
 
-    def set_require_grad(self, require_grad: bool) -> "Param":
+    def set_require_grad(self, require_grad: bool) -> "Param[Value]":
         """The parameter switched on or off for training; on a plain device only the setting changes.
 
         Args:
@@ -379,7 +379,7 @@ class Param:
             param._value = _with_grad(self._value, param._active)
         return param
 
-    def load_mapper(self, f) -> "Param":
+    def load_mapper(self, f) -> "Param[Value]":
         """Sets the function that turns a recorded tensor into the parameter's.
 
         Args:
@@ -393,7 +393,7 @@ class Param:
         param._load = _function("load_mapper", "f", f)
         return param
 
-    def save_mapper(self, f) -> "Param":
+    def save_mapper(self, f) -> "Param[Value]":
         """Sets the function that turns the parameter's tensor into the recorded one.
 
         Args:
@@ -407,7 +407,7 @@ class Param:
         param._save = _function("save_mapper", "f", f)
         return param
 
-    def init_mapper(self, f) -> "Param":
+    def init_mapper(self, f) -> "Param[Value]":
         """The parameter with ``f`` applied to its tensor, now or when it is initialised; a reparameterization is folded in.
 
         Args:
@@ -432,7 +432,7 @@ class Param:
         lazy = _Lazy(init, before.device, before.require_grad, _shape_after(f, before.shape, before.device))
         return Param(self.id, None, self._active, self.kind, lazy, self._load, self._save)
 
-    def transform_for_load(self, tensor: Tensor, id: ParamId) -> "Param":
+    def transform_for_load(self, tensor: Tensor, id: ParamId) -> "Param[Value]":
         """The parameter with a recorded tensor and id: moved to its device, load hook applied, trainability kept.
 
         Args:
@@ -471,7 +471,7 @@ class Param:
             return self.lazy_shape()
         return _shape_after(self._save, self.lazy_shape(), self.lazy_device())
 
-    def to_device(self, device) -> "Param":
+    def to_device(self, device) -> "Param[Value]":
         """The parameter on another device: gradients flow back to this one, so the result cannot be optimised.
 
         One that is not initialised, and has no clones, just changes where it initialises.
@@ -482,7 +482,7 @@ class Param:
         device = check_device("to_device", device)
         return self._moved("to_device", device, lambda value: value.to_device(device))
 
-    def fork(self, device) -> "Param":
+    def fork(self, device) -> "Param[Value]":
         """An independent parameter on another device: its own leaf, with the same id.
 
         Args:
@@ -493,11 +493,11 @@ class Param:
             return self._moved("fork", device, lambda value: value.to_device(device))
         return self._moved("fork", device, lambda value: self._graded(value.to_device(device).detach()))
 
-    def valid(self) -> "Param":
+    def valid(self) -> "Param[Value]":
         """The parameter without autodiff."""
         return self._with_base(self.base().inner(), self._adapter and self._adapter.valid())
 
-    def train(self) -> "Param":
+    def train(self) -> "Param[Value]":
         """The parameter with autodiff, requiring a gradient if it is active.
 
         Raises:
@@ -505,7 +505,7 @@ class Param:
         """
         return self._with_base(self._graded(self.base().autodiff()), self._adapter and self._adapter.train())
 
-    def materialize(self) -> "Param":
+    def materialize(self) -> "Param[Value]":
         """The parameter with a reparameterization folded into its tensor; itself where it has none.
 
         >>> from burn.module import Lora
@@ -517,13 +517,13 @@ class Param:
             return self
         return self._with_base(_with_grad(self.val().detach(), self.base().is_require_grad()), None)
 
-    def _with_base(self, value: Tensor, adapter) -> "Param":
+    def _with_base(self, value: Tensor, adapter) -> "Param[Value]":
         return Param(self.id, value, self._active, self.kind, None, self._load, self._save, adapter)
 
-    def _copy(self) -> "Param":
+    def _copy(self) -> "Param[Value]":
         return self._adapted(self._adapter and self._adapter.clone())
 
-    def _moved(self, method: str, device, move) -> "Param":
+    def _moved(self, method: str, device, move) -> "Param[Value]":
         """The parameter on another device, which ``move`` brings a tensor to."""
         adapter = self._adapter and getattr(self._adapter, method)(device)
         if self.is_initialized() or len(self._lazy.handles) > 1:

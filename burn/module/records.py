@@ -8,8 +8,10 @@ from burn.errors import ArgumentTypeError
 
 from .group import ParamGroup
 
+_Method = typing.TypeVar("_Method", bound=typing.Callable)
 
-def _without_recorder(method):
+
+def _without_recorder(method: _Method) -> _Method:
     """Tells who passes a recorder or a device, as in Burn 0.21, that there is none to pass."""
 
     @functools.wraps(method)
@@ -23,7 +25,7 @@ def _without_recorder(method):
             )
         return method(self, *args, **kwargs)
 
-    return checked
+    return typing.cast(_Method, checked)
 
 
 class ModuleRecords:

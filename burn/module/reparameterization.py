@@ -1,7 +1,7 @@
 """Parameters whose tensors are computed from what is stored: LoRA, weight norm, and what users make of it."""
 
 import abc
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from burn._arguments import instance, shown
 from burn.errors import ArgumentTypeError, ModuleError
@@ -38,7 +38,7 @@ class Reparameterization(Module):
     NAME: ClassVar[str] = ""
     """The name in paths, between the parameter's own and the names of the fields."""
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         name = cls.NAME
         if not isinstance(name, str) or not name or "." in name:

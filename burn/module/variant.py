@@ -1,5 +1,7 @@
 """Enums whose variants hold a module each."""
 
+import typing
+
 from burn._annotations import own_annotations
 from burn._arguments import described, fits, shown
 from burn.errors import ModuleError
@@ -32,7 +34,7 @@ class EnumModule(Module):
     __match_args__ = ("module",)
     _declares_fields = False  # the annotations of a subclass are variants
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
         super().__init_subclass__(**kwargs)
         if EnumModule in cls.__bases__:
             for name in own_annotations(cls):

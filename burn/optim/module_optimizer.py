@@ -7,7 +7,7 @@ import dataclasses
 import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from burn._arguments import finite, fits, instance, shown
 from burn._core import core
@@ -15,7 +15,7 @@ from burn._locks import Lock
 from burn.device import Device
 from burn.errors import ArgumentError, ArgumentTypeError, AutodiffError, DTypeError, RecordValidationError, ShapeError
 from burn.grad_clipping import GradientClipping, GradientClippingConfig
-from burn.module import ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId, PathTracking
+from burn.module import Module, ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId, PathTracking
 from burn.optim.base import Optimizer
 from burn.optim.grads import GradientsParams, check_grads, check_module
 from burn.optim.one_pass import OnePass, is_half, runs_at_once
@@ -24,8 +24,7 @@ from burn.optim.state import MissingLeaf, flatten, map_tensors, unflatten
 from burn.store.pack import PackTensor, Scalar
 from burn.tensor import Tensor
 
-if TYPE_CHECKING:
-    from burn.module import Module
+_Module = TypeVar("_Module", bound=Module)
 
 _RANK = "__rank"
 
@@ -113,7 +112,7 @@ class ModuleOptimizer:
         """Whether any group clips gradients."""
         return any(group.clipping is not None for group in self._groups)
 
-    def step(self, lr: float, module: Module, grads: GradientsParams) -> Module:
+    def step(self, lr: float, module: _Module, grads: GradientsParams) -> _Module:
         """Update the parameters of a module.
 
         Args:
@@ -137,7 +136,7 @@ class ModuleOptimizer:
         with self._lock.held:
             return self._step(lr, module, grads)
 
-    def _step(self, lr: Any, module: Module, grads: GradientsParams) -> Module:
+    def _step(self, lr: Any, module: _Module, grads: GradientsParams) -> _Module:
         count = len(grads)
         if self._unseen and count:
             self._unseen = False

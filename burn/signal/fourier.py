@@ -2,11 +2,16 @@
 ones are divided by the length. Any length is taken, where Burn takes powers of two: those of 16 to 2^19 have kernels; others,
 and those on a GPU, are computed on the host through SciPy."""
 
+from typing import TYPE_CHECKING
+
 from burn._ops import signal as transforms
 from burn._ops.registry import check_tensor
 from burn.errors import ShapeError
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of, int_of
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = ["cfft", "irfft", "rfft"]
 
@@ -39,7 +44,7 @@ def rfft(signal, dim, n=None):
     return transforms.rfft(signal, axis, _length("rfft", signal, axis, n))
 
 
-def irfft(re, im, dim, n=None):
+def irfft(re, im, dim, n=None) -> "Tensor":
     """The real samples of a first half of a spectrum. Mirrors `irfft`.
 
     Args:

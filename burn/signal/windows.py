@@ -30,7 +30,7 @@ def _window(op, size, periodic, device, dtype, weights):
     return Tensor.from_data(np.ones(1) if size == 1 else values, device, dtype)
 
 
-def hann_window(size, periodic, device=None, *, dtype=None):
+def hann_window(size, periodic, device=None, *, dtype=None) -> "Tensor":
     """0.5 - 0.5 cos. Mirrors `hann_window`.
 
     Args:
@@ -48,7 +48,7 @@ def hann_window(size, periodic, device=None, *, dtype=None):
     return _window("hann_window", size, periodic, device, dtype, (0.5, -0.5))
 
 
-def hamming_window(size, periodic, device=None, *, dtype=None):
+def hamming_window(size, periodic, device=None, *, dtype=None) -> "Tensor":
     """25/46 - 21/46 cos. Mirrors `hamming_window`; see `hann_window`.
 
     Args:
@@ -66,7 +66,7 @@ def hamming_window(size, periodic, device=None, *, dtype=None):
     return _window("hamming_window", size, periodic, device, dtype, (25 / 46, -21 / 46))
 
 
-def blackman_window(size, periodic, device=None, *, dtype=None):
+def blackman_window(size, periodic, device=None, *, dtype=None) -> "Tensor":
     """0.42 - 0.5 cos + 0.08 cos of twice the angle. Mirrors `blackman_window`; see `hann_window`.
 
     Args:

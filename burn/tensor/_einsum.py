@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from burn._ops import elementwise as ew
 from burn._ops import matmul, movement
@@ -10,12 +11,15 @@ from burn._ops.registry import NUMERIC, check_kind, check_same, check_tensor
 from burn.errors import ArgumentError, ArgumentTypeError, ShapeError
 from burn.tensor._calls import teach_functions
 
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
+
 __all__ = ["einsum"]
 
 _MAX_RANK = 8
 
 
-def einsum(equation, operands):
+def einsum(equation, operands) -> "Tensor":
     """Sums of products over the axes that an equation names. Mirrors `burn::tensor::einsum`.
 
     Args:

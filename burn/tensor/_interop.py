@@ -2,6 +2,7 @@
 
 import math
 import operator
+from typing import Self
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class InteropMethods:
     __array_priority__ = 1000
 
     @classmethod
-    def from_numpy(cls, array, device=None):
+    def from_numpy(cls, array, device=None) -> Self:
         """A tensor that shares a NumPy array's memory, without a copy; later writes to the array show in the tensor.
 
         A GPU cannot share it: there, the tensor is a copy.
@@ -127,7 +128,7 @@ class InteropMethods:
         )
 
     @classmethod
-    def from_dlpack(cls, source, device=None):
+    def from_dlpack(cls, source, device=None) -> Self:
         """A tensor that shares the memory of anything with `__dlpack__`, such as a PyTorch or CuPy array.
 
         Args:
@@ -159,7 +160,7 @@ class InteropMethods:
         return core.from_dlpack(source.__dlpack__(stream=cuda.stream(index)), device._slot, device._ctx)
 
     @classmethod
-    def from_cuda_array(cls, source, device=None):
+    def from_cuda_array(cls, source, device=None) -> Self:
         """A tensor that shares the GPU memory of anything with `__cuda_array_interface__` (CuPy, Numba, PyCUDA, PyTorch).
 
         Args:
@@ -198,7 +199,7 @@ class InteropMethods:
         keeper = source, cuda.StreamGuard(index, stream, False)
         return core.borrow(address, keeper, shape, strides, dtype.code, device._slot, device._ctx, readonly)
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """The values as a read-only NumPy array that shares the memory; a copy where a GPU has them.
 
         >>> Tensor([[1.0, 2.0]]).numpy()

@@ -1,5 +1,7 @@
 """Methods of Tensor that join tensors and take them apart."""
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import movement as mv
 from burn._ops.registry import check_same, check_tensor
@@ -108,7 +110,7 @@ class JoiningMethods:
             raise ShapeError(f"[split] 'split_size' must be at least 1 for an axis of size {n}, got {split_size}")
         return [self.narrow(a, at, min(split_size, n - at)) for at in range(0, n, split_size or 1)]
 
-    def split_with_sizes(self, sizes, dim):
+    def split_with_sizes(self, sizes, dim) -> list[Self]:
         """Pieces of the given sizes along an axis; zero sizes are dropped. Mirrors `Tensor::split_with_sizes`.
 
         Args:

@@ -1,5 +1,7 @@
 """The JSON of TensorData, as Burn's serde writes it."""
 
+from typing import Self
+
 from burn.errors import DataError
 from burn.tensor.dtype import DType
 
@@ -9,7 +11,7 @@ class JsonMethods:
 
     __slots__ = ()
 
-    def to_json(self):
+    def to_json(self) -> str:
         """The text that Burn's serde_json writes: the bytes as numbers, the sizes, the dtype.
 
         Returns:
@@ -24,7 +26,7 @@ class JsonMethods:
         return json.dumps(parts, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text):
+    def from_json(cls, text) -> Self:
         """The data that `to_json`, or Burn, has written.
 
         Args:

@@ -1,6 +1,7 @@
 """Arithmetic and comparison methods of Tensor; each hands over to its op record."""
 
 import math
+from typing import Self
 
 from burn._core import core
 from burn._ops import elementwise as ew
@@ -188,7 +189,7 @@ class MathMethods:
     bool_not = _unary(ew.bool_not, "Logical not.", "[True, False]", "[False, True]")
     bitwise_not = _unary(ew.bitwise_not, "All bits inverted.", "[0, 5]", "[-1, -6]")
 
-    def deg2rad(self):
+    def deg2rad(self) -> Self:
         """Degrees as radians. Mirrors `Tensor::deg2rad`.
 
         >>> Tensor([180.0]).deg2rad().tolist()
@@ -197,7 +198,7 @@ class MathMethods:
         check_kind("deg2rad", self, FLOAT)
         return ew.mul_scalar.scalar(self, math.pi / 180.0, 0)
 
-    def rad2deg(self):
+    def rad2deg(self) -> Self:
         """Radians as degrees. Mirrors `Tensor::rad2deg`.
 
         >>> Tensor([0.0]).rad2deg().tolist()
@@ -206,7 +207,7 @@ class MathMethods:
         check_kind("rad2deg", self, FLOAT)
         return ew.mul_scalar.scalar(self, 180.0 / math.pi, 0)
 
-    def powf(self, other):
+    def powf(self, other) -> Self:
         """self to the power of a Float tensor or a number. Mirrors `Tensor::powf`.
 
         Args:
@@ -220,7 +221,7 @@ class MathMethods:
         """
         return ew.powf(self, other) if isinstance(other, MathMethods) else ew.powf_scalar(self, other, "other")
 
-    def powf_scalar(self, value):
+    def powf_scalar(self, value) -> Self:
         """self to the power of a number; whole numbers take the exact forms. Mirrors `Tensor::powf_scalar`.
 
         Args:
@@ -234,7 +235,7 @@ class MathMethods:
         """
         return ew.powf_scalar(self, value)
 
-    def powi(self, other):
+    def powi(self, other) -> Self:
         """self to an integer power, a tensor or a number. Mirrors `Tensor::powi`.
 
         Args:
@@ -258,7 +259,7 @@ class MathMethods:
             return ew.powi_float(self, other) if other._kind == INT else self.powf(other)
         return ew.powi(self, other)
 
-    def powi_scalar(self, value):
+    def powi_scalar(self, value) -> Self:
         """self to a whole power. Mirrors `Tensor::powi_scalar`.
 
         Args:
@@ -291,7 +292,7 @@ class MathMethods:
         """
         return ew.clamp(self, min, max)
 
-    def clamp_min(self, min):
+    def clamp_min(self, min) -> Self:
         """Values of at least min. Mirrors `Tensor::clamp_min`.
 
         Args:
@@ -305,7 +306,7 @@ class MathMethods:
         """
         return ew.clamp(self, low=min, name="clamp_min")
 
-    def clamp_max(self, max):
+    def clamp_max(self, max) -> Self:
         """Values of at most max. Mirrors `Tensor::clamp_max`.
 
         Args:
@@ -359,7 +360,7 @@ class MathMethods:
         """
         return ew.mask_fill(self, mask, value)
 
-    def matmul(self, other):
+    def matmul(self, other) -> Self:
         """Matrix product over the last two axes; leading axes broadcast. [.., m, k] and [.., k, n] give [.., m, n].
 
         Mirrors `Tensor::matmul`.
@@ -379,7 +380,7 @@ class MathMethods:
         """
         return self @ other
 
-    def dot(self, other):
+    def dot(self, other) -> Self:
         """Sum of products of two vectors of one length, as [1]. Mirrors `Tensor::dot`.
 
         Args:
@@ -400,7 +401,7 @@ class MathMethods:
             )
         return rd.sum_(ew.mul(self, other))
 
-    def all_close(self, other, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL):
+    def all_close(self, other, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL) -> bool:
         """Whether all elements are close, as a Python bool; equal infinities are, NaN never is. Mirrors `Tensor::all_close`.
 
         Args:
@@ -416,7 +417,7 @@ class MathMethods:
         """
         return bool(rd.all_(self.is_close(other, rtol, atol)).item())
 
-    def is_close(self, other, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL):
+    def is_close(self, other, rtol=DEFAULT_RTOL, atol=DEFAULT_ATOL) -> Self:
         """Whether |self - other| <= rtol * |other| + atol, or both are the same infinity. Mirrors `Tensor::is_close`.
 
         Args:

@@ -1,5 +1,7 @@
 """Methods of Tensor that roll, unfold and pad, and those that make triangles, masks and grids."""
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import movement as mv
@@ -19,7 +21,7 @@ class PatternMethods:
 
     __slots__ = ()
 
-    def roll_dim(self, shift, dim):
+    def roll_dim(self, shift, dim) -> Self:
         """Elements moved up by shift along an axis, those that leave enter at the start. Mirrors `Tensor::roll_dim`.
 
         Args:
@@ -58,7 +60,7 @@ class PatternMethods:
             raise ShapeError(f"[roll] 'shifts' and 'dims' must have the same length, got {shifts} and {dims}")
         return _roll("roll", self, shifts, [axis_of(d, self.ndim, "roll", "dims") for d in dims])
 
-    def unfold(self, dim, size, step):
+    def unfold(self, dim, size, step) -> Self:
         """Windows along an axis: [.., windows, .., size] (a view). An axis shorter than a window has none.
 
         Mirrors `Tensor::unfold`.
@@ -80,7 +82,7 @@ class PatternMethods:
             raise ArgumentError(f"[unfold] 'size' and 'step' must be at least 1, got {size} and {step}")
         return mv.unfold(self, a, size, step)
 
-    def pad(self, padding, mode=None):
+    def pad(self, padding, mode=None) -> Self:
         """The tensor within a frame around its last axes. Mirrors `Tensor::pad`.
 
         Args:
@@ -123,7 +125,7 @@ class PatternMethods:
                 raise ShapeError(f"[pad] 'padding' of axis {axis} must be 0, got {pair}: an empty axis has no edge")
         return mv.pad_border(self, widths, reflect) if any(map(any, widths)) else self
 
-    def triu(self, diagonal):
+    def triu(self, diagonal) -> Self:
         """The upper triangle of the last two axes, zeros below it. Mirrors `Tensor::triu`.
 
         Args:
@@ -140,7 +142,7 @@ class PatternMethods:
         """
         return _triangle("triu", self, diagonal, 1)
 
-    def tril(self, diagonal):
+    def tril(self, diagonal) -> Self:
         """The lower triangle of the last two axes, zeros above it. Mirrors `Tensor::tril`.
 
         Args:
@@ -158,7 +160,7 @@ class PatternMethods:
         return _triangle("tril", self, diagonal, 0)
 
     @classmethod
-    def triu_mask(cls, shape, offset, device=None):
+    def triu_mask(cls, shape, offset, device=None) -> Self:
         """Bool tensor, True outside the upper triangle: where column - row < offset. Mirrors `Tensor::triu_mask`.
 
         Args:
@@ -175,7 +177,7 @@ class PatternMethods:
         return _mask("triu_mask", shape, offset, device, ew.lower)
 
     @classmethod
-    def tril_mask(cls, shape, offset, device=None):
+    def tril_mask(cls, shape, offset, device=None) -> Self:
         """Bool tensor, True outside the lower triangle: where column - row > offset. Mirrors `Tensor::tril_mask`.
 
         Args:
@@ -192,7 +194,7 @@ class PatternMethods:
         return _mask("tril_mask", shape, offset, device, ew.greater)
 
     @classmethod
-    def diag_mask(cls, shape, offset, device=None):
+    def diag_mask(cls, shape, offset, device=None) -> Self:
         """Bool tensor, True outside a diagonal: where column - row != offset. Mirrors `Tensor::diag_mask`.
 
         Args:
@@ -209,7 +211,7 @@ class PatternMethods:
         return _mask("diag_mask", shape, offset, device, ew.not_equal)
 
     @classmethod
-    def cartesian_grid(cls, shape, device=None):
+    def cartesian_grid(cls, shape, device=None) -> Self:
         """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `Tensor::cartesian_grid`.
 
         Args:

@@ -1,5 +1,7 @@
 """Reductions of Tensor: without dim the result has shape [1], over an axis that is kept with size 1."""
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
@@ -36,7 +38,7 @@ class ReducingMethods:
         """
         return rd.sum_(self, axis_of(dim, self.ndim, "sum_dim"))
 
-    def sum_dims(self, dims):
+    def sum_dims(self, dims) -> Self:
         """Sum over several axes, each kept with size 1. Mirrors `Tensor::sum_dims`.
 
         Args:
@@ -50,7 +52,7 @@ class ReducingMethods:
         """
         return rd.sum_dims(self, [axis_of(d, self.ndim, "sum_dims", "dims") for d in ints_of("sum_dims", "dims", dims)])
 
-    def sum_dims_squeeze(self, dims):
+    def sum_dims_squeeze(self, dims) -> Self:
         """Sum over several axes, which are removed. Mirrors `Tensor::sum_dims_squeeze`.
 
         Args:
@@ -88,7 +90,7 @@ class ReducingMethods:
         """
         return rd.mean(self, axis_of(dim, self.ndim, "mean_dim"))
 
-    def mean_dims(self, dims):
+    def mean_dims(self, dims) -> Self:
         """Mean over several axes, each kept with size 1. Mirrors `Tensor::mean_dims`.
 
         Args:
@@ -126,7 +128,7 @@ class ReducingMethods:
         """
         return rd.prod(self, axis_of(dim, self.ndim, "prod_dim"))
 
-    def prod_dims(self, dims):
+    def prod_dims(self, dims) -> Self:
         """Product over several axes, each kept with size 1. Mirrors `Tensor::prod_dims`.
 
         Args:
@@ -194,7 +196,7 @@ class ReducingMethods:
         """
         return rd.extremum("min", self, axis_of(dim, self.ndim, "min_dim"))
 
-    def max_dims(self, dims):
+    def max_dims(self, dims) -> Self:
         """Largest element over several axes, each kept with size 1. Mirrors `Tensor::max_dims`.
 
         Args:
@@ -208,7 +210,7 @@ class ReducingMethods:
         """
         return _fold(lambda x, a: rd.extremum("max", x, a), self, dims, "max_dims")
 
-    def min_dims(self, dims):
+    def min_dims(self, dims) -> Self:
         """Smallest element over several axes, each kept with size 1. Mirrors `Tensor::min_dims`.
 
         Args:
@@ -254,7 +256,7 @@ class ReducingMethods:
         """
         return rd.extremum_with_indices("min", self, axis_of(dim, self.ndim, "min_dim_with_indices"))
 
-    def max_abs(self):
+    def max_abs(self) -> Self:
         """Largest absolute value, [1]. Mirrors `Tensor::max_abs`.
 
         >>> Tensor([1.0, -7.0]).max_abs().tolist()
@@ -262,7 +264,7 @@ class ReducingMethods:
         """
         return self.abs().max()
 
-    def max_abs_dim(self, dim):
+    def max_abs_dim(self, dim) -> Self:
         """Largest absolute value along an axis, kept with size 1. Mirrors `Tensor::max_abs_dim`.
 
         Args:
@@ -276,7 +278,7 @@ class ReducingMethods:
         """
         return self.abs().max_dim(dim)
 
-    def max_abs_dims(self, dims):
+    def max_abs_dims(self, dims) -> Self:
         """Largest absolute value over several axes, each kept with size 1. Mirrors `Tensor::max_abs_dims`.
 
         Args:
@@ -404,7 +406,7 @@ class ReducingMethods:
         """
         return rd.var(self, axis_of(dim, self.ndim, "var_bias"), 0, "var_bias")
 
-    def var_mean(self, dim):
+    def var_mean(self, dim) -> tuple[Self, Self]:
         """(variance, mean) along an axis. Mirrors `Tensor::var_mean`.
 
         Args:
@@ -419,7 +421,7 @@ class ReducingMethods:
         """
         return self.var(dim), self.mean_dim(dim)
 
-    def var_mean_bias(self, dim):
+    def var_mean_bias(self, dim) -> tuple[Self, Self]:
         """(variance with n, mean) along an axis. Mirrors `Tensor::var_mean_bias`.
 
         Args:
@@ -434,7 +436,7 @@ class ReducingMethods:
         """
         return self.var_bias(dim), self.mean_dim(dim)
 
-    def contains_nan(self):
+    def contains_nan(self) -> Self:
         """Whether any element is NaN, [1]. Mirrors `Tensor::contains_nan`.
 
         >>> Tensor([1.0, float("nan")]).contains_nan().tolist()

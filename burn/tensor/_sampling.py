@@ -1,5 +1,7 @@
 """Methods of Tensor that read pictures between their elements."""
 
+from typing import Self
+
 from burn._ops import interpolate
 from burn.tensor.ops import GridSampleOptions, InterpolateMode
 
@@ -9,7 +11,7 @@ class SamplingMethods:
 
     __slots__ = ()
 
-    def grid_sample_2d(self, grid, options=None):
+    def grid_sample_2d(self, grid, options=None) -> Self:
         """A picture read at the points of a grid. Mirrors `grid_sample_2d`.
 
         A point is (x, y), -1 and 1 being the left and right, or upper and lower, edges: those of the outermost elements, or

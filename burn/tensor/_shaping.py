@@ -1,5 +1,7 @@
 """Shape and indexing methods of Tensor."""
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
@@ -60,7 +62,7 @@ class ShapingMethods:
             size *= n
         return mv.reshape(self, (*self._dims[:a], size, *self._dims[b + 1 :]))
 
-    def transpose(self, *axes):
+    def transpose(self, *axes) -> Self:
         """The last two axes exchanged (a view); a vector stays as it is. Mirrors `Tensor::transpose`.
 
         >>> Tensor([[1, 2], [3, 4]]).transpose().tolist()
@@ -123,7 +125,7 @@ class ShapingMethods:
             )
         return mv.permute(self, tuple(order))
 
-    def movedim(self, src, dst):
+    def movedim(self, src, dst) -> Self:
         """Axes moved to other places, the rest in order (a view). Mirrors `Tensor::movedim`.
 
         Args:
@@ -163,7 +165,7 @@ class ShapingMethods:
         """
         return mv.flip(self, mv.normalize_axes(ints_of("flip", "axes", axes), self.ndim, "flip"))
 
-    def squeeze(self):
+    def squeeze(self) -> Self:
         """All axes of size 1 removed. Mirrors `Tensor::squeeze`.
 
         Raises:
@@ -197,7 +199,7 @@ class ShapingMethods:
         """
         return _squeezed(self, [axis_of(dim, self.ndim, "squeeze_dim")])
 
-    def squeeze_dims(self, dims):
+    def squeeze_dims(self, dims) -> Self:
         """Axes of size 1 removed; an empty list removes all of them. Mirrors `Tensor::squeeze_dims`.
 
         Args:
@@ -217,7 +219,7 @@ class ShapingMethods:
             return self.squeeze()
         return _squeezed(self, [axis_of(d, self.ndim, "squeeze_dims", "dims") for d in dims])
 
-    def unsqueeze(self, rank):
+    def unsqueeze(self, rank) -> Self:
         """Leading axes of size 1 added up to a rank. Mirrors `Tensor::unsqueeze`.
 
         Args:
@@ -254,7 +256,7 @@ class ShapingMethods:
         a = axis_of(dim, self.ndim + 1, "unsqueeze_dim")
         return mv.reshape(self, (*self._dims[:a], 1, *self._dims[a:]))
 
-    def unsqueeze_dims(self, axes):
+    def unsqueeze_dims(self, axes) -> Self:
         """Several axes of size 1 inserted; the k-th negative axis counts from the end as if inserted one by one.
 
         Mirrors `Tensor::unsqueeze_dims`.
@@ -304,7 +306,7 @@ class ShapingMethods:
         dims = ints_of("expand", "shape", shape[0] if len(shape) == 1 else shape)
         return mv.expand(self, mv.resolve_expand(self._dims, dims))
 
-    def repeat_dim(self, dim, times):
+    def repeat_dim(self, dim, times) -> Self:
         """The tensor tiled along one axis. Mirrors `Tensor::repeat_dim`.
 
         Args:
@@ -342,7 +344,7 @@ class ShapingMethods:
             raise ShapeError(f"[repeat] 'sizes' must hold at most {self.ndim} non-negative counts, got {sizes}")
         return mv.repeat(self, sizes + [1] * (self.ndim - len(sizes)))
 
-    def contiguous(self):
+    def contiguous(self) -> Self:
         """The tensor with row-major memory: itself, or a copy.
 
         >>> Tensor([[1, 2], [3, 4]]).transpose().contiguous().tolist()
@@ -371,7 +373,7 @@ class ShapingMethods:
         """
         return ix.select(self, axis_of(dim, self.ndim, "select"), indices)
 
-    def select_assign(self, dim, indices, values, update):
+    def select_assign(self, dim, indices, values, update) -> Self:
         """self with slices written or combined at positions of an axis. Mirrors `Tensor::select_assign`.
 
         Args:
@@ -413,7 +415,7 @@ class ShapingMethods:
         """
         return ix.gather(self, axis_of(dim, self.ndim, "gather"), indices)
 
-    def scatter(self, dim, indices, values, update):
+    def scatter(self, dim, indices, values, update) -> Self:
         """self with values written or combined at indices along an axis. Mirrors `Tensor::scatter`.
 
         Args:
@@ -437,7 +439,7 @@ class ShapingMethods:
             return out
         return ix.scatter(self, axis_of(dim, self.ndim, "scatter"), indices, values, update)
 
-    def take(self, dim, indices):
+    def take(self, dim, indices) -> Self:
         """Slices at the positions of an Int tensor of any rank. Mirrors `Tensor::take`.
 
         Args:
@@ -458,7 +460,7 @@ class ShapingMethods:
         flat = ix.select(self, a, mv.reshape(indices, (indices._size,)))
         return mv.reshape(flat, (*self._dims[:a], *indices._dims, *self._dims[a + 1 :]))
 
-    def mask_select(self, mask):
+    def mask_select(self, mask) -> Self:
         """Elements where a Bool tensor of the same shape is true, as a vector. Mirrors `Tensor::mask_select`.
 
         Args:

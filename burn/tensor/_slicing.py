@@ -1,5 +1,7 @@
 """Methods of Tensor that take and write parts by Burn's slices and by tuples of indices."""
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import index as ix
 from burn._ops import movement as mv
@@ -32,7 +34,7 @@ class SlicingMethods:
         """
         return mv.slice_view(self, *windows_of("slice", slices, self._dims))
 
-    def slice_assign(self, slices, values):
+    def slice_assign(self, slices, values) -> Self:
         """self with a part replaced by values, which has exactly its shape. Mirrors `Tensor::slice_assign`.
 
         Args:
@@ -58,7 +60,7 @@ class SlicingMethods:
             )
         return mv.slice_assign(self, starts, steps, values)
 
-    def slice_fill(self, slices, value):
+    def slice_fill(self, slices, value) -> Self:
         """self with a part replaced by one number. Mirrors `Tensor::slice_fill`.
 
         Args:
@@ -77,7 +79,7 @@ class SlicingMethods:
         fill = mv.full_like_shape((1,), self._dtype, self._slot, 0, pair)
         return mv.slice_assign(self, starts, steps, mv.expand(fill, sizes))
 
-    def slice_dim(self, dim, slice):
+    def slice_dim(self, dim, slice) -> Self:
         """A part of one axis, by an int, slice, range or Slice (a view). Mirrors `Tensor::slice_dim`.
 
         Args:
@@ -95,7 +97,7 @@ class SlicingMethods:
             self, *windows_of("slice_dim", [*(Slice(0),) * a, Slice.of(slice, "slice_dim", "slice")], self._dims)
         )
 
-    def select_dim(self, dim, index):
+    def select_dim(self, dim, index) -> Self:
         """The slice at one position of an axis, which is removed; a vector gives [1] (a view). Mirrors `Tensor::select_dim`.
 
         Args:
@@ -132,7 +134,7 @@ class SlicingMethods:
         """
         return DimIter(self, axis_of(dim, self.ndim, "iter_dim"))
 
-    def gather_nd(self, indices):
+    def gather_nd(self, indices) -> Self:
         """The cells, or slices, that the Int tuples in the last axis of indices name. Mirrors `Tensor::gather_nd`.
 
         Args:
@@ -149,7 +151,7 @@ class SlicingMethods:
         """
         return ix.gather_nd(self, indices)
 
-    def scatter_nd(self, indices, values, update):
+    def scatter_nd(self, indices, values, update) -> Self:
         """self with values written or combined at the places that indices name. Mirrors `Tensor::scatter_nd`.
 
         Args:
@@ -168,7 +170,7 @@ class SlicingMethods:
         """
         return ix.scatter_nd(self, indices, values, update)
 
-    def argwhere(self):
+    def argwhere(self) -> Self:
         """Where a Bool tensor is true: an Int tensor [n, rank], in row-major order. Mirrors `Tensor::argwhere`.
 
         >>> (Tensor([[1, 5], [7, 2]]) > 2).argwhere().tolist()
@@ -177,7 +179,7 @@ class SlicingMethods:
         check_kind("argwhere", self, BOOL)
         return ix.places(self)
 
-    def nonzero(self):
+    def nonzero(self) -> list[Self]:
         """Where a Bool tensor is true: an Int vector an axis; an empty list if it is nowhere. Mirrors `Tensor::nonzero`.
 
         >>> [positions.tolist() for positions in (Tensor([[1, 5], [7, 2]]) > 2).nonzero()]
@@ -221,7 +223,7 @@ class SlicingMethods:
         """
         return self.mask_select(mask)
 
-    def one_hot(self, num_classes):
+    def one_hot(self, num_classes) -> Self:
         """A new last axis with 1 at each value and 0 elsewhere, in the same dtype. Mirrors `Tensor::one_hot`.
 
         Negative values count from the last class, fractions are cut off.
@@ -241,7 +243,7 @@ class SlicingMethods:
         check_kind("one_hot", self, NUMERIC)
         return ix.hot("one_hot", self, int_of("one_hot", "num_classes", num_classes), self.ndim, (0.0, 0), (1.0, 1))
 
-    def one_hot_fill(self, num_classes, on_value, off_value, axis):
+    def one_hot_fill(self, num_classes, on_value, off_value, axis) -> Self:
         """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`.
 
         Args:

@@ -4,6 +4,8 @@ Sorting is stable in both directions. NaN counts as the largest whatever its sig
 Index results have the device's default Int dtype.
 """
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import scan
 from burn._ops import sort as so
@@ -109,7 +111,7 @@ class SortingMethods:
         """
         return so.sort("argsort_descending", self, axis_of(dim, self.ndim, "argsort_descending"), True, so.INDICES)
 
-    def topk(self, k, dim):
+    def topk(self, k, dim) -> Self:
         """The k largest values along an axis, the largest first; of equal ones the first. Mirrors `Tensor::topk`.
 
         Args:
@@ -127,7 +129,7 @@ class SortingMethods:
         """
         return _topk("topk", so._sort_values, self, k, dim, so.VALUES)
 
-    def topk_with_indices(self, k, dim):
+    def topk_with_indices(self, k, dim) -> tuple[Self, Self]:
         """(the k largest values, their positions) along an axis. Mirrors `Tensor::topk_with_indices`.
 
         Args:
@@ -143,7 +145,7 @@ class SortingMethods:
         """
         return _topk("topk_with_indices", so._sort, self, k, dim, so.BOTH)
 
-    def argtopk(self, k, dim):
+    def argtopk(self, k, dim) -> Self:
         """Positions of the k largest values along an axis. Mirrors `Tensor::argtopk`.
 
         Args:
@@ -158,7 +160,7 @@ class SortingMethods:
         """
         return _topk("argtopk", so._argsort, self, k, dim, so.INDICES)
 
-    def median(self, dim):
+    def median(self, dim) -> Self:
         """The median along an axis, kept with size 1: of two middle values the lower. Mirrors `Tensor::median`.
 
         NaN counts as the largest: the median is NaN where most values are.
@@ -174,7 +176,7 @@ class SortingMethods:
         """
         return so.median("median", self, axis_of(dim, self.ndim, "median"), so.VALUES)
 
-    def median_with_indices(self, dim):
+    def median_with_indices(self, dim) -> tuple[Self, Self]:
         """(medians, their positions) along an axis. Mirrors `Tensor::median_with_indices`.
 
         Args:

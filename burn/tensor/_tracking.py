@@ -1,5 +1,8 @@
 """Methods of Tensor for autodiff: what is tracked, the backward pass, gradients."""
 
+from typing import Self
+
+from burn._autodiff import Gradients
 from burn._core import core
 from burn._ops.registry import FLOAT, check_same, check_tensor
 from burn.errors import ArgumentError, ArgumentTypeError, AutodiffError, DTypeError, ShapeError
@@ -10,7 +13,7 @@ class TrackingMethods:
 
     __slots__ = ()
 
-    def autodiff(self):
+    def autodiff(self) -> Self:
         """The same value with autodiff on (untracked). Mirrors `Tensor::autodiff`.
 
         >>> Tensor([1.0]).autodiff().is_autodiff()
@@ -19,7 +22,7 @@ class TrackingMethods:
         return self if self._ctx else core.cut(self, 1)
 
     @classmethod
-    def from_inner(cls, tensor):
+    def from_inner(cls, tensor) -> Self:
         """The same value with autodiff on. Mirrors `Tensor::from_inner`.
 
         Args:
@@ -33,7 +36,7 @@ class TrackingMethods:
         """
         return check_tensor("from_inner", tensor, "tensor").autodiff()
 
-    def inner(self):
+    def inner(self) -> Self:
         """The same value without autodiff. Mirrors `Tensor::inner`.
 
         >>> x = Tensor([1.0], burn.Device.flex().autodiff()).require_grad()
@@ -44,7 +47,7 @@ class TrackingMethods:
 
     without_autodiff = inner
 
-    def is_autodiff(self):
+    def is_autodiff(self) -> bool:
         """Whether autodiff is on for this tensor. Mirrors `Tensor::is_autodiff`.
 
         >>> Tensor([1.0], burn.Device.flex().autodiff()).is_autodiff()
@@ -52,7 +55,7 @@ class TrackingMethods:
         """
         return self._ctx != 0
 
-    def is_tracked(self):
+    def is_tracked(self) -> bool:
         """Whether an ancestor (or this leaf) requires a gradient. Mirrors `Tensor::is_tracked`.
 
         >>> x = Tensor([1.0]).autodiff().require_grad()
@@ -61,7 +64,7 @@ class TrackingMethods:
         """
         return core.node_state(self) != 0
 
-    def is_require_grad(self):
+    def is_require_grad(self) -> bool:
         """Whether this is a leaf that keeps its gradient. Mirrors `Tensor::is_require_grad`.
 
         >>> x = Tensor([1.0]).autodiff().require_grad()
@@ -70,7 +73,7 @@ class TrackingMethods:
         """
         return core.node_state(self) == 2
 
-    def require_grad(self):
+    def require_grad(self) -> Self:
         """This value as a leaf whose gradient is kept. Mirrors `Tensor::require_grad`.
 
         Raises:
@@ -96,7 +99,7 @@ class TrackingMethods:
             )
         return self if state == 2 else core.make_leaf(self)
 
-    def set_require_grad(self, require_grad):
+    def set_require_grad(self, require_grad) -> Self:
         """require_grad() if true, else an untracked leaf. Mirrors `Tensor::set_require_grad`.
 
         Args:
@@ -113,7 +116,7 @@ class TrackingMethods:
             return self.require_grad()
         return core.cut(self, self._ctx) if core.node_state(self) else self
 
-    def detach(self):
+    def detach(self) -> Self:
         """The value cut from the graph; a leaf keeps requiring its gradient. Mirrors `Tensor::detach`.
 
         >>> x = Tensor([3.0]).autodiff().require_grad()
@@ -122,7 +125,7 @@ class TrackingMethods:
         """
         return core.make_leaf(self) if core.node_state(self) == 2 else core.cut(self, self._ctx)
 
-    def backward(self):
+    def backward(self) -> Gradients:
         """Gradients of the sum of this tensor with respect to its leaves; consumes the graph. Mirrors `Tensor::backward`.
 
         Returns:
@@ -140,7 +143,7 @@ class TrackingMethods:
 
         return Gradients(core.backward(self))
 
-    def grad(self, grads):
+    def grad(self, grads) -> Self | None:
         """This leaf's gradient as a plain tensor, or None. Mirrors `Tensor::grad`.
 
         Args:
@@ -156,7 +159,7 @@ class TrackingMethods:
         grads = _gradients("grad", grads)
         return grads._get(self._node_id) if core.node_state(self) == 2 else None
 
-    def grad_remove(self, grads):
+    def grad_remove(self, grads) -> Self | None:
         """Takes this leaf's gradient out of grads. Mirrors `Tensor::grad_remove`.
 
         Args:
@@ -173,7 +176,7 @@ class TrackingMethods:
         grads = _gradients("grad_remove", grads)
         return grads._remove(self._node_id) if core.node_state(self) == 2 else None
 
-    def grad_replace(self, grads, grad):
+    def grad_replace(self, grads, grad) -> None:
         """Puts another plain gradient in place. Mirrors `Tensor::grad_replace`.
 
         Args:
@@ -201,7 +204,7 @@ class TrackingMethods:
             raise ShapeError(f"[grad_replace] 'grad' must have shape {self.dims()}, got {grad.dims()}")
         _gradients("grad_replace", grads)._replace(self._node_id, grad)
 
-    def with_gradient_checkpointing_strategy(self, strategy):
+    def with_gradient_checkpointing_strategy(self, strategy) -> Self:
         """The same value and graph under another strategy. Mirrors `Tensor::with_gradient_checkpointing_strategy`.
 
         Args:
@@ -228,7 +231,7 @@ class TrackingMethods:
             )
         return core.with_context(self, contexts[strategy])
 
-    def gradient_checkpointing_strategy(self):
+    def gradient_checkpointing_strategy(self) -> str | None:
         """None, "Disabled" or "Balanced". Mirrors `Tensor::gradient_checkpointing_strategy`.
 
         >>> Tensor([3.0]).autodiff().gradient_checkpointing_strategy()

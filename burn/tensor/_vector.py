@@ -1,5 +1,7 @@
 """Methods of Tensor on vectors and samples, made of other ops: cross product, covariance, categorical draws."""
 
+from typing import Self
+
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops import matmul, movement, random
@@ -15,7 +17,7 @@ class VectorMethods:
 
     __slots__ = ()
 
-    def cross(self, other, dim):
+    def cross(self, other, dim) -> Self:
         """Cross product of the vectors along an axis of size 3; the other axes broadcast. Mirrors `Tensor::cross`.
 
         Args:
@@ -44,7 +46,7 @@ class VectorMethods:
         parts = [ew.sub(ew.mul(a[i], b[j]), ew.mul(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
         return movement.cat(parts, axis)
 
-    def cov(self, dim, correction_factor):
+    def cov(self, dim, correction_factor) -> Self:
         """Covariances of the columns (dim 0) or rows (dim 1) of a matrix. Mirrors `Tensor::cov`.
 
         Args:
@@ -74,7 +76,7 @@ class VectorMethods:
         x = x if axis == 1 else movement.swap(x, 0, 1)
         return ew.div_scalar.scalar(matmul.matmul(x, movement.swap(x, 0, 1)), float(n - correction_factor), 0)
 
-    def categorical(self, num_samples):
+    def categorical(self, num_samples) -> Self:
         """Positions drawn with replacement by the weights along the last axis. Mirrors `Tensor::categorical`.
 
         Args:

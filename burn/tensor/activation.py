@@ -8,6 +8,7 @@ from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor, numb
 from burn.errors import ArgumentError, ShapeError
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import axis_of
+from burn.tensor.tensor import Tensor
 
 __all__ = [
     "DEFAULT_SOFTPLUS_THRESHOLD", "celu", "elu", "gelu", "gelu_approximate", "glu", "hard_shrink", "hard_sigmoid",
@@ -31,7 +32,7 @@ def _float(op, tensor):
     return tensor
 
 
-def relu(tensor):
+def relu(tensor) -> Tensor:
     """max(0, x); NaN stays NaN and the gradient at 0 is 0. Mirrors `relu`.
 
     Args:
@@ -46,7 +47,7 @@ def relu(tensor):
     return ew.relu(tensor)
 
 
-def gelu(tensor):
+def gelu(tensor) -> Tensor:
     """0.5 x (1 + erf(x / sqrt 2)) of a Float tensor, in the same shape. Mirrors `gelu`.
 
     Args:
@@ -61,7 +62,7 @@ def gelu(tensor):
     return ew.gelu(tensor)
 
 
-def gelu_approximate(tensor):
+def gelu_approximate(tensor) -> Tensor:
     """The tanh form of gelu, in the same shape. Mirrors `gelu_approximate`.
 
     Args:
@@ -76,7 +77,7 @@ def gelu_approximate(tensor):
     return ew.gelu_approximate(tensor)
 
 
-def sigmoid(tensor):
+def sigmoid(tensor) -> Tensor:
     """1 / (1 + exp(-x)) of a Float tensor, in the same shape. Mirrors `sigmoid`.
 
     Args:
@@ -91,7 +92,7 @@ def sigmoid(tensor):
     return ew.sigmoid(tensor)
 
 
-def log_sigmoid(tensor):
+def log_sigmoid(tensor) -> Tensor:
     """log(sigmoid(x)) of a Float tensor without overflow, in the same shape. Mirrors `log_sigmoid`.
 
     Args:
@@ -106,7 +107,7 @@ def log_sigmoid(tensor):
     return ew.log_sigmoid(tensor)
 
 
-def silu(tensor):
+def silu(tensor) -> Tensor:
     """x sigmoid(x) of a Float tensor, in the same shape. Mirrors `silu`.
 
     Args:
@@ -121,7 +122,7 @@ def silu(tensor):
     return ew.silu(tensor)
 
 
-def tanh(tensor):
+def tanh(tensor) -> Tensor:
     """Hyperbolic tangent of a Float tensor, in the same shape. Mirrors `tanh`.
 
     Args:
@@ -136,7 +137,7 @@ def tanh(tensor):
     return ew.tanh(tensor)
 
 
-def softmax(tensor, dim):
+def softmax(tensor, dim) -> Tensor:
     """exp(x - max) / sum along an axis, in the same shape. A row of -inf alone, or with +inf or NaN, gives NaN.
 
     Mirrors `softmax`.
@@ -159,7 +160,7 @@ def softmax(tensor, dim):
     )
 
 
-def log_softmax(tensor, dim):
+def log_softmax(tensor, dim) -> Tensor:
     """log(softmax) along an axis without overflow, in the same shape. Mirrors `log_softmax`.
 
     Args:
@@ -180,7 +181,7 @@ def log_softmax(tensor, dim):
     )
 
 
-def softmin(tensor, dim):
+def softmin(tensor, dim) -> Tensor:
     """softmax of -x along an axis, in the same shape. Mirrors `softmin`.
 
     Args:
@@ -196,7 +197,7 @@ def softmin(tensor, dim):
     return sm.softmax(ew.neg(tensor), axis_of(dim, check_tensor("softmin", tensor, "tensor").ndim, "softmin"))
 
 
-def hard_swish(tensor):
+def hard_swish(tensor) -> Tensor:
     """x clip(x / 6 + 0.5, 0, 1) of a Float tensor, in the same shape. Mirrors `hard_swish`.
 
     Args:
@@ -211,7 +212,7 @@ def hard_swish(tensor):
     return ew.hard_swish(tensor)
 
 
-def mish(tensor):
+def mish(tensor) -> Tensor:
     """x tanh(log(1 + exp(x))) of a Float tensor, in the same shape. Mirrors `mish`.
 
     Args:
@@ -226,7 +227,7 @@ def mish(tensor):
     return ew.mish(tensor)
 
 
-def softsign(tensor):
+def softsign(tensor) -> Tensor:
     """x / (1 + |x|) of a Float tensor, in the same shape; 1 and -1 at the infinities. Mirrors `softsign`.
 
     Args:
@@ -241,7 +242,7 @@ def softsign(tensor):
     return ew.softsign(tensor)
 
 
-def tanhshrink(tensor):
+def tanhshrink(tensor) -> Tensor:
     """x - tanh(x) of a Float tensor, in the same shape. Mirrors `tanhshrink`.
 
     Args:
@@ -256,7 +257,7 @@ def tanhshrink(tensor):
     return ew.tanhshrink(tensor)
 
 
-def relu6(tensor):
+def relu6(tensor) -> Tensor:
     """x limited to 0..6, in the same shape. Mirrors `relu6`.
 
     Args:
@@ -271,7 +272,7 @@ def relu6(tensor):
     return ew.clamp(_float("relu6", tensor), 0.0, 6.0, "relu6")
 
 
-def hardtanh(tensor, min_val, max_val):
+def hardtanh(tensor, min_val, max_val) -> Tensor:
     """x limited to min_val..max_val, in the same shape. Mirrors `hardtanh`.
 
     Args:
@@ -294,7 +295,7 @@ def hardtanh(tensor, min_val, max_val):
     return ew.clamp(tensor, low, high, "hardtanh")
 
 
-def leaky_relu(tensor, negative_slope):
+def leaky_relu(tensor, negative_slope) -> Tensor:
     """x, times negative_slope below 0, in the same shape. Mirrors `leaky_relu`.
 
     Args:
@@ -315,7 +316,7 @@ def leaky_relu(tensor, negative_slope):
     )
 
 
-def prelu(tensor, alpha):
+def prelu(tensor, alpha) -> Tensor:
     """x, times alpha below 0, in the same shape. Mirrors `prelu`.
 
     Args:
@@ -344,7 +345,7 @@ def prelu(tensor, alpha):
     return ew.prelu(tensor, movement.reshape(alpha, tuple(shape)))
 
 
-def elu(tensor, alpha):
+def elu(tensor, alpha) -> Tensor:
     """x, alpha (exp(x) - 1) up to 0, in the same shape; small x keep their digits and large ones a finite gradient.
 
     Mirrors `elu`.
@@ -363,7 +364,7 @@ def elu(tensor, alpha):
     return ew.elu(tensor, alpha, 1.0, 1.0, alpha)
 
 
-def celu(tensor, alpha):
+def celu(tensor, alpha) -> Tensor:
     """x, alpha (exp(x / alpha) - 1) up to 0, in the same shape. Mirrors `celu`.
 
     Args:
@@ -385,7 +386,7 @@ def celu(tensor, alpha):
     return ew.elu(tensor, alpha, 1.0, 1.0 / alpha, 1.0, caller="celu")
 
 
-def selu(tensor):
+def selu(tensor) -> Tensor:
     """elu with the alpha and scale of self-normalizing networks (1.6733 and 1.0507), in the same shape. Mirrors `selu`.
 
     Args:
@@ -400,7 +401,7 @@ def selu(tensor):
     return ew.elu(tensor, _SELU_SCALE * _SELU_ALPHA, _SELU_SCALE, 1.0, _SELU_SCALE, caller="selu")
 
 
-def hard_sigmoid(tensor, alpha, beta):
+def hard_sigmoid(tensor, alpha, beta) -> Tensor:
     """alpha x + beta limited to 0..1, in the same shape. Mirrors `hard_sigmoid`.
 
     Args:
@@ -417,7 +418,7 @@ def hard_sigmoid(tensor, alpha, beta):
     return ew.hard_sigmoid(tensor, *_numbers("hard_sigmoid", tensor, alpha=alpha, beta=beta))
 
 
-def softplus(tensor, beta):
+def softplus(tensor, beta) -> Tensor:
     """log(1 + exp(beta x)) / beta without overflow, in the same shape; x itself where beta x > 20. Mirrors `softplus`.
 
     Args:
@@ -436,7 +437,7 @@ def softplus(tensor, beta):
     return _softplus("softplus", tensor, beta, DEFAULT_SOFTPLUS_THRESHOLD)
 
 
-def softplus_with_threshold(tensor, beta, threshold):
+def softplus_with_threshold(tensor, beta, threshold) -> Tensor:
     """softplus that is x itself where beta x > threshold. Mirrors `softplus_with_threshold`.
 
     Args:
@@ -460,7 +461,7 @@ def _softplus(op, tensor, beta, threshold):
     return ew.softplus(tensor, beta, threshold, caller=op)
 
 
-def hard_shrink(tensor, lambda_):
+def hard_shrink(tensor, lambda_) -> Tensor:
     """x, 0 where |x| <= lambda_, in the same shape. Mirrors `hard_shrink`.
 
     Args:
@@ -476,7 +477,7 @@ def hard_shrink(tensor, lambda_):
     return ew.shrink(tensor, *_numbers("hard_shrink", tensor, lambda_=lambda_), 0.0, caller="hard_shrink")
 
 
-def soft_shrink(tensor, lambda_):
+def soft_shrink(tensor, lambda_) -> Tensor:
     """x moved toward 0 by lambda_, 0 where |x| <= lambda_, in the same shape. Mirrors `soft_shrink`.
 
     Args:
@@ -493,7 +494,7 @@ def soft_shrink(tensor, lambda_):
     return ew.shrink(tensor, cut, cut, caller="soft_shrink")
 
 
-def shrink(tensor, lambda_, bias):
+def shrink(tensor, lambda_, bias) -> Tensor:
     """x moved toward 0 by bias, 0 where |x| <= lambda_, in the same shape. Mirrors `shrink`.
 
     Args:
@@ -510,7 +511,7 @@ def shrink(tensor, lambda_, bias):
     return ew.shrink(tensor, *_numbers("shrink", tensor, lambda_=lambda_, bias=bias))
 
 
-def thresholded_relu(tensor, alpha):
+def thresholded_relu(tensor, alpha) -> Tensor:
     """x, 0 where x <= alpha, in the same shape. Mirrors `thresholded_relu`.
 
     Args:
@@ -526,7 +527,7 @@ def thresholded_relu(tensor, alpha):
     return ew.threshold(tensor, *_numbers("thresholded_relu", tensor, alpha=alpha), 0.0, caller="thresholded_relu")
 
 
-def threshold(tensor, threshold, value):
+def threshold(tensor, threshold, value) -> Tensor:
     """x, value where x <= threshold, in the same shape. Mirrors `threshold`.
 
     Args:
@@ -543,7 +544,7 @@ def threshold(tensor, threshold, value):
     return ew.threshold(tensor, *_numbers("threshold", tensor, threshold=threshold, value=value))
 
 
-def glu(tensor, dim):
+def glu(tensor, dim) -> Tensor:
     """a sigmoid(b), where a and b are the halves along an axis. Mirrors `glu`.
 
     Args:
@@ -573,7 +574,7 @@ def glu(tensor, dim):
     return ew.glu(a, movement.slice_view(tensor, tuple(starts), tuple(steps), sizes))
 
 
-def quiet_softmax(tensor, dim):
+def quiet_softmax(tensor, dim) -> Tensor:
     """exp(x) / (1 + sum(exp(x))) along an axis without overflow, in the same shape: a row of -inf gives zeros.
 
     Mirrors `quiet_softmax`.

@@ -14,7 +14,7 @@ from burn.tensor._calls import teach_functions
 __all__ = ["assert_shape", "check_closeness", "debug_assert_shape"]
 
 
-def assert_shape(tensor, shape):
+def assert_shape(tensor, shape) -> None:
     """Raises unless a tensor has a shape. Mirrors `assert_shape!`.
 
     Args:
@@ -34,7 +34,7 @@ def assert_shape(tensor, shape):
     _assert_shape("assert_shape", tensor, shape)
 
 
-def debug_assert_shape(tensor, shape):
+def debug_assert_shape(tensor, shape) -> None:
     """`assert_shape`, which checks nothing under `python -O`. Mirrors `debug_assert_shape!`.
 
     Args:
@@ -96,7 +96,7 @@ def _call_of(frame, name):
     return ast.unparse(calls[0]) if calls else ""
 
 
-def check_closeness(output, expected):
+def check_closeness(output, expected) -> None:
     """Prints how many elements are close, for tolerances of 1e-1 to 1e-8. Mirrors `check_closeness`.
 
     Args:

@@ -1,5 +1,6 @@
 """TensorData: values on the host, between a tensor and files, lists or NumPy."""
 
+import builtins
 import math
 
 import numpy as np
@@ -255,7 +256,7 @@ class TensorData(CompareMethods, JsonMethods, metaclass=LackingNames):
         """Element type."""
         return self._dtype
 
-    def rank(self):
+    def rank(self) -> builtins.int:
         """Number of axes."""
         return self._array.ndim
 
@@ -273,7 +274,7 @@ class TensorData(CompareMethods, JsonMethods, metaclass=LackingNames):
 
     bytes = into_bytes = as_bytes
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """The values as a read-only NumPy array.
 
         >>> TensorData([1, 2], dtype="u8").numpy()
@@ -451,7 +452,7 @@ class TensorData(CompareMethods, JsonMethods, metaclass=LackingNames):
 
     try_to_vec = try_into_vec = into_vec = to_vec
 
-    def to_vec_as(self, dtype):
+    def to_vec_as(self, dtype) -> list:
         """The values as a flat list, converted. Mirrors `TensorData::try_to_vec_as`.
 
         Args:

@@ -107,7 +107,7 @@ def meshgrid(tensors, options=None):
     return grids
 
 
-def meshgrid_stack(tensors, index_pos=IndexPos.First):
+def meshgrid_stack(tensors, index_pos=IndexPos.First) -> "Tensor":
     """The tensors of `meshgrid` joined along a new axis, the first or the last. Mirrors `meshgrid_stack`.
 
     Args:
@@ -127,7 +127,7 @@ def meshgrid_stack(tensors, index_pos=IndexPos.First):
     return Tensor.stack(meshgrid(tensors), -1 if last else 0)
 
 
-def cartesian_grid(shape, device=None):
+def cartesian_grid(shape, device=None) -> "Tensor":
     """Int tensor [*shape, rank] whose entries are their own coordinates. Mirrors `cartesian_grid`.
 
     Args:
@@ -143,7 +143,7 @@ def cartesian_grid(shape, device=None):
     return Tensor.cartesian_grid(shape, device)
 
 
-def affine_grid_2d(transform, dims):
+def affine_grid_2d(transform, dims) -> "Tensor":
     """The points at which an affine map reads an image: those of an even grid over [-1, 1], corners included, mapped.
 
     Along a side of one pixel the coordinate is 0. Mirrors `affine_grid_2d`.

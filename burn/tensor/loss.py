@@ -1,5 +1,7 @@
 """Losses on tensors. Mirrors `burn::tensor::loss`."""
 
+from typing import TYPE_CHECKING
+
 from burn._ops import elementwise as ew
 from burn._ops import reduce as rd
 from burn._ops import softmax
@@ -7,10 +9,13 @@ from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor
 from burn.errors import ShapeError
 from burn.tensor._calls import teach_functions
 
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
+
 __all__ = ["cross_entropy_with_logits"]
 
 
-def cross_entropy_with_logits(logits, target_probs):
+def cross_entropy_with_logits(logits, target_probs) -> "Tensor":
     """-sum(target log_softmax(logits)) over the last axis, averaged over all rows. Mirrors `cross_entropy_with_logits`.
 
     Args:

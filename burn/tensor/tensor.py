@@ -3,6 +3,9 @@
 The other methods are in the files with an underscore, one a subject; the operators are C slots of `TensorBase`.
 """
 
+import builtins
+from typing import Self
+
 import numpy as np
 
 from burn._arguments import no_memory
@@ -73,7 +76,7 @@ class Tensor(
 
     __slots__ = ()
 
-    def __new__(cls, data, device=None, dtype=None):
+    def __new__(cls, data, device=None, dtype=None) -> Self:
         return cls.from_data(data, device, dtype)
 
     def __class_getitem__(cls, item):
@@ -99,7 +102,7 @@ class Tensor(
         """The device, with this tensor's autodiff association."""
         return Device(self._slot, self._ctx)
 
-    def can_mut(self):
+    def can_mut(self) -> builtins.bool:
         """Whether nobody else holds this tensor's memory. Mirrors `Tensor::can_mut`.
 
         >>> x = Tensor([1.0])
@@ -109,7 +112,7 @@ class Tensor(
         """
         return core.sole_owner(self)
 
-    def dims(self):
+    def dims(self) -> list[builtins.int]:
         """The sizes as a list. Mirrors `Tensor::dims`.
 
         >>> Tensor.zeros([2, 3]).dims()
@@ -117,7 +120,7 @@ class Tensor(
         """
         return list(self._dims)
 
-    def rank(self):
+    def rank(self) -> builtins.int:
         """Number of axes. Mirrors `Tensor::rank`.
 
         >>> Tensor.zeros([2, 3]).rank()
@@ -127,7 +130,7 @@ class Tensor(
 
     # Reading back
 
-    def to_data(self):
+    def to_data(self) -> TensorData:
         """The values as TensorData. Mirrors `Tensor::to_data`.
 
         >>> Tensor([1.0, 2.0]).to_data()
@@ -143,7 +146,7 @@ class Tensor(
 
     into_data = try_to_data = try_into_data = to_data
 
-    def to_data_dtype(self, dtype):
+    def to_data_dtype(self, dtype) -> TensorData:
         """The values as TensorData of another dtype. Mirrors `Tensor::to_data_dtype`.
 
         Args:
@@ -163,7 +166,7 @@ class Tensor(
     into_data_dtype = try_to_data_dtype = try_into_data_dtype = to_data_dtype
     to_data_as = into_data_as = try_to_data_as = try_into_data_as = to_data_dtype
 
-    def to_vec_as(self, dtype):
+    def to_vec_as(self, dtype) -> list:
         """The values as a flat list, converted to a dtype. Mirrors `Tensor::try_to_vec_as`.
 
         Args:
@@ -182,7 +185,7 @@ class Tensor(
 
     try_to_vec_as = try_into_vec_as = to_vec_as
 
-    def to_json(self):
+    def to_json(self) -> str:
         """The values as JSON, as Burn's serde writes a tensor: see `TensorData.to_json`.
 
         >>> Tensor([1.0]).to_json()
@@ -191,7 +194,7 @@ class Tensor(
         return self.to_data().to_json()
 
     @classmethod
-    def from_json(cls, text):
+    def from_json(cls, text) -> Self:
         """The tensor that `to_json`, or Burn, has written: on the default device, in its default dtype of the kind.
 
         Args:
@@ -208,7 +211,7 @@ class Tensor(
         """
         return cls.from_data(TensorData.from_json(text))
 
-    def item(self):
+    def item(self) -> builtins.float | builtins.int | builtins.bool:
         """The only element as a Python number: `into_scalar` without a conversion.
 
         Returns:
@@ -222,7 +225,7 @@ class Tensor(
         """
         return _only_element(self, "item")
 
-    def into_scalar(self, dtype=None):
+    def into_scalar(self, dtype=None) -> builtins.float | builtins.int | builtins.bool:
         """The only element as a Python number, converted to a dtype if one is given. Mirrors `Tensor::into_scalar`.
 
         Args:
@@ -243,7 +246,7 @@ class Tensor(
 
     try_into_scalar = into_scalar
 
-    def tolist(self):
+    def tolist(self) -> list:
         """The values as nested lists.
 
         >>> Tensor([[1, 2], [3, 4]]).tolist()
@@ -289,7 +292,7 @@ class Tensor(
     def __deepcopy__(self, memo):
         return core.clone(self)
 
-    def clone(self):
+    def clone(self) -> Self:
         """Another handle of the same value; cheap. Mirrors `Clone`.
 
         >>> x = Tensor([1.0])
@@ -298,7 +301,7 @@ class Tensor(
         """
         return core.clone(self)
 
-    def extract(self):
+    def extract(self) -> Self:
         """Takes the value out: what is left here is empty, with shape [0, .., 0]. Mirrors `Tensor::extract`.
 
         >>> x = Tensor([1.0, 2.0])
@@ -309,7 +312,7 @@ class Tensor(
         core.assign(self, core.empty((0,) * self.ndim, self._dtype, self._slot, self._ctx))
         return out
 
-    def inplace(self, func):
+    def inplace(self, func) -> None:
         """Replaces this value by func(value); clones and views keep what they had. Mirrors `Tensor::inplace`.
 
         Args:
@@ -322,7 +325,7 @@ class Tensor(
         """
         core.assign(self, check_tensor("inplace", func(core.clone(self)), "func(self)"))
 
-    def to_device(self, device):
+    def to_device(self, device) -> Self:
         """The value on another device; keeps this tensor's autodiff context. Mirrors `Tensor::to_device`.
 
         Args:
@@ -340,7 +343,7 @@ class Tensor(
 
         return to_device(self, device._slot)
 
-    def int(self):
+    def int(self) -> Self:
         """The values in the device's default Int dtype. Mirrors `Tensor::int`.
 
         >>> Tensor([1.7, -1.7]).int().tolist()
@@ -348,7 +351,7 @@ class Tensor(
         """
         return ew.cast(self, settings_in_use(self._slot).int_dtype)
 
-    def float(self):
+    def float(self) -> Self:
         """The values in the device's default Float dtype. Mirrors `Tensor::float`.
 
         >>> Tensor([1, 2]).float().tolist()
@@ -356,7 +359,7 @@ class Tensor(
         """
         return ew.cast(self, settings_in_use(self._slot).float_dtype)
 
-    def bool(self):
+    def bool(self) -> Self:
         """Whether each value is nonzero. Mirrors `Tensor::bool`.
 
         >>> Tensor([0.0, 2.0]).bool().tolist()

@@ -1,13 +1,18 @@
 """Attention."""
 
+from typing import TYPE_CHECKING
+
 from burn._arguments import instance
 from burn._ops import attention as ops
 from burn.tensor.ops import AttentionModuleOptions
 
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
+
 __all__ = ["attention"]
 
 
-def attention(query, key, value, mask=None, attn_bias=None, options=None):
+def attention(query, key, value, mask=None, attn_bias=None, options=None) -> "Tensor":
     """softmax(query @ key^T * scale) @ value for each head, without the matrix of scores. Mirrors `attention`.
 
     Scores are scaled, capped, masked, limited to keys up to the query's own position (causal; the last query sees all

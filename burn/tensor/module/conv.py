@@ -1,8 +1,13 @@
 """Convolutions and blocks of images."""
 
+from typing import TYPE_CHECKING
+
 from burn._arguments import instance
 from burn._ops import conv
 from burn.tensor.ops import ConvOptions, ConvTransposeOptions, DeformConvOptions, UnfoldOptions, _sizes
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = [
     "conv1d",
@@ -23,7 +28,7 @@ def _options(op, options, kind):
     return options
 
 
-def conv1d(x, weight, bias, options):
+def conv1d(x, weight, bias, options) -> "Tensor":
     """Cross-correlation along one axis, with zeros around. Mirrors `conv1d`.
 
     The zeros around add nothing, not even where a weight is infinite (PyTorch has NaN there).
@@ -47,7 +52,7 @@ def conv1d(x, weight, bias, options):
     return conv.conv(x, weight, bias, _options("conv1d", options, ConvOptions), 1)
 
 
-def conv2d(x, weight, bias, options):
+def conv2d(x, weight, bias, options) -> "Tensor":
     """Cross-correlation along two axes, with zeros around. Mirrors `conv2d`.
 
     Args:
@@ -70,7 +75,7 @@ def conv2d(x, weight, bias, options):
     return conv.conv(x, weight, bias, _options("conv2d", options, ConvOptions), 2)
 
 
-def conv3d(x, weight, bias, options):
+def conv3d(x, weight, bias, options) -> "Tensor":
     """Cross-correlation along three axes, with zeros around. Mirrors `conv3d`, which refuses uneven padding.
 
     Args:
@@ -93,7 +98,7 @@ def conv3d(x, weight, bias, options):
     return conv.conv(x, weight, bias, _options("conv3d", options, ConvOptions), 3)
 
 
-def conv_transpose1d(x, weight, bias, options):
+def conv_transpose1d(x, weight, bias, options) -> "Tensor":
     """Each element spreads the kernel over the output: the adjoint of `conv1d`. Mirrors `conv_transpose1d`.
 
     Args:
@@ -116,7 +121,7 @@ def conv_transpose1d(x, weight, bias, options):
     return conv.conv_transpose(x, weight, bias, _options("conv_transpose1d", options, ConvTransposeOptions), 1)
 
 
-def conv_transpose2d(x, weight, bias, options):
+def conv_transpose2d(x, weight, bias, options) -> "Tensor":
     """The adjoint of `conv2d`. Mirrors `conv_transpose2d`.
 
     Args:
@@ -139,7 +144,7 @@ def conv_transpose2d(x, weight, bias, options):
     return conv.conv_transpose(x, weight, bias, _options("conv_transpose2d", options, ConvTransposeOptions), 2)
 
 
-def conv_transpose3d(x, weight, bias, options):
+def conv_transpose3d(x, weight, bias, options) -> "Tensor":
     """The adjoint of `conv3d`. Mirrors `conv_transpose3d`.
 
     Args:
@@ -162,7 +167,7 @@ def conv_transpose3d(x, weight, bias, options):
     return conv.conv_transpose(x, weight, bias, _options("conv_transpose3d", options, ConvTransposeOptions), 3)
 
 
-def deform_conv2d(x, offset, weight, mask, bias, options):
+def deform_conv2d(x, offset, weight, mask, bias, options) -> "Tensor":
     """`conv2d` whose samples lie off the grid, each moved by an offset and weighted by a mask. Mirrors `deform_conv2d`.
 
     A sample is bilinear; corners outside of x count as 0, and so does a sample at or beyond -1 or the size.
@@ -191,7 +196,7 @@ def deform_conv2d(x, offset, weight, mask, bias, options):
     return conv.deform_conv2d(x, offset, weight, mask, bias, _options("deform_conv2d", options, DeformConvOptions))
 
 
-def conv2d_weight_backward(x, weight, output_grad, options):
+def conv2d_weight_backward(x, weight, output_grad, options) -> "Tensor":
     """Gradient of the weight of `conv2d`. Mirrors `conv2d_weight_backward`.
 
     Args:
@@ -214,7 +219,7 @@ def conv2d_weight_backward(x, weight, output_grad, options):
     return conv.conv2d_weight_backward(x, weight, output_grad, _options("conv2d_weight_backward", options, ConvOptions))
 
 
-def unfold4d(x, kernel_size, options):
+def unfold4d(x, kernel_size, options) -> "Tensor":
     """Blocks of images as columns. Mirrors `unfold4d`.
 
     Args:
@@ -237,7 +242,7 @@ def unfold4d(x, kernel_size, options):
     return conv.unfold4d(x, _sizes("unfold4d", "kernel_size", kernel_size, 1, 2), options)
 
 
-def fold4d(x, output_size, kernel_size, options):
+def fold4d(x, output_size, kernel_size, options) -> "Tensor":
     """The adjoint of `unfold4d`: columns back to images, overlapping elements added. Mirrors `fold4d`.
 
     Args:

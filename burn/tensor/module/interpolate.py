@@ -1,12 +1,17 @@
 """Resampling."""
 
+from typing import TYPE_CHECKING
+
 from burn._ops import interpolate as ops
 from burn.tensor.ops import InterpolateOptions
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = ["interpolate"]
 
 
-def interpolate(x, options):
+def interpolate(x, options) -> "Tensor":
     """Planes in another size. Mirrors `interpolate`.
 
     With ``ratio = size / new size``, an element at o of the result comes from the place ``(o + 0.5) * ratio - 0.5``, or, where

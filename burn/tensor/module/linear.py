@@ -1,5 +1,7 @@
 """Products with a table of weights."""
 
+from typing import TYPE_CHECKING
+
 from burn._core import core
 from burn._ops import index, matmul, movement
 from burn._ops.movement import reshape
@@ -7,11 +9,14 @@ from burn._ops.registry import check_tensor
 from burn.errors import ShapeError
 from burn.tensor._calls import compiled
 
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
+
 __all__ = ["embedding", "linear"]
 
 
 @compiled(core.linear, (matmul._linear, movement._reshape))
-def linear(input, weight, bias=None):
+def linear(input, weight, bias=None) -> "Tensor":
     """input @ weight + bias over the last axis. Mirrors `linear`.
 
     Args:
@@ -31,7 +36,7 @@ def linear(input, weight, bias=None):
     return matmul.linear(input, weight, bias)
 
 
-def embedding(weights, indices):
+def embedding(weights, indices) -> "Tensor":
     """Rows of a table. Mirrors `embedding`.
 
     Args:

@@ -1,11 +1,16 @@
 """Losses of sequences."""
 
+from typing import TYPE_CHECKING
+
 from burn._ops import loss as ops
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = ["ctc_loss"]
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank) -> "Tensor":
     """Minus the logarithm of the probability of each target, over all its alignments. Mirrors `ctc_loss`.
 
     A target without an alignment, as one longer than its input, has an infinite loss, and a gradient of zero. Sums run in

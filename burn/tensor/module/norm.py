@@ -1,12 +1,17 @@
 """Normalisation of rows and of batches."""
 
+from typing import TYPE_CHECKING
+
 from burn._ops import norm
 from burn._ops.norm import BatchNormTrainOutput
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = ["BatchNormTrainOutput", "batch_norm", "batch_norm_train", "layer_norm"]
 
 
-def layer_norm(input, gamma, beta, epsilon):
+def layer_norm(input, gamma, beta, epsilon) -> "Tensor":
     """(input - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis. Mirrors `layer_norm`.
 
     Mean and (biased) variance are of each row; half precision is computed in f32.
@@ -32,7 +37,7 @@ def layer_norm(input, gamma, beta, epsilon):
     return norm.layer_norm(input, gamma, beta, epsilon)
 
 
-def batch_norm(input, gamma, beta, mean, variance, epsilon):
+def batch_norm(input, gamma, beta, mean, variance, epsilon) -> "Tensor":
     """(input - mean) / sqrt(variance + epsilon) * gamma + beta by channel with given statistics. Mirrors `batch_norm`.
 
     Args:

@@ -1,8 +1,13 @@
 """Pooling."""
 
+from typing import TYPE_CHECKING
+
 from burn._arguments import given
 from burn._ops import pool
 from burn.tensor.ops import AvgPoolOptions, MaxPoolOptions
+
+if TYPE_CHECKING:
+    from burn.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -19,7 +24,7 @@ __all__ = [
 ]
 
 
-def max_pool1d(x, options):
+def max_pool1d(x, options) -> "Tensor":
     """The largest element of each window along the last axis; NaN if there is one. Mirrors `max_pool1d`.
 
     Args:
@@ -64,7 +69,7 @@ def max_pool1d_with_indices(x, options):
     return pool.max_pool_with_indices("max_pool1d_with_indices", x, options, MaxPoolOptions, 1)
 
 
-def max_pool2d(x, options):
+def max_pool2d(x, options) -> "Tensor":
     """The largest element of each window of a plane; NaN if there is one. Mirrors `max_pool2d`.
 
     Args:
@@ -109,7 +114,9 @@ def max_pool2d_with_indices(x, options):
     return pool.max_pool_with_indices("max_pool2d_with_indices", x, options, MaxPoolOptions, 2)
 
 
-def max_pool2d_with_indices_backward(x, kernel_size, stride, padding, dilation, ceil_mode, output_grad, indices):
+def max_pool2d_with_indices_backward(
+    x, kernel_size, stride, padding, dilation, ceil_mode, output_grad, indices
+) -> "Tensor":
     """Gradient of the input of `max_pool2d`: each element of `output_grad` goes where its maximum came from.
 
     It is not differentiable itself. Mirrors `max_pool2d_with_indices_backward`.
@@ -138,7 +145,7 @@ def max_pool2d_with_indices_backward(x, kernel_size, stride, padding, dilation, 
     return pool.max_pool2d_with_indices_backward(x, options, MaxPoolOptions, output_grad, indices)
 
 
-def avg_pool1d(x, options):
+def avg_pool1d(x, options) -> "Tensor":
     """The average of each window along the last axis. Mirrors `avg_pool1d`.
 
     Args:
@@ -160,7 +167,7 @@ def avg_pool1d(x, options):
     return pool.avg_pool("avg_pool1d", x, options, AvgPoolOptions, 1)
 
 
-def avg_pool2d(x, options):
+def avg_pool2d(x, options) -> "Tensor":
     """The average of each window of a plane. Mirrors `avg_pool2d`.
 
     The sum is divided by the cells of the window inside the input and its padding, or, if padding is not counted, inside the
@@ -184,7 +191,7 @@ def avg_pool2d(x, options):
     return pool.avg_pool("avg_pool2d", x, options, AvgPoolOptions, 2)
 
 
-def avg_pool2d_backward(x, grad, kernel_size, stride, padding, count_include_pad, ceil_mode):
+def avg_pool2d_backward(x, grad, kernel_size, stride, padding, count_include_pad, ceil_mode) -> "Tensor":
     """Gradient of the input of `avg_pool2d`: each element of `grad` is spread over its window.
 
     It is not differentiable itself. Mirrors `avg_pool2d_backward`.
@@ -210,7 +217,7 @@ def avg_pool2d_backward(x, grad, kernel_size, stride, padding, count_include_pad
     return pool.avg_pool2d_backward(x, grad, options, AvgPoolOptions)
 
 
-def adaptive_avg_pool1d(x, output_size):
+def adaptive_avg_pool1d(x, output_size) -> "Tensor":
     """Averages over windows that cut the last axis into a number of parts. Mirrors `adaptive_avg_pool1d`.
 
     Part o of n has the elements from ``floor(o * length / n)`` to ``ceil((o + 1) * length / n)``; parts may overlap.
@@ -233,7 +240,7 @@ def adaptive_avg_pool1d(x, output_size):
     return pool.adaptive_avg_pool("adaptive_avg_pool1d", x, output_size, 1)
 
 
-def adaptive_avg_pool2d(x, output_size):
+def adaptive_avg_pool2d(x, output_size) -> "Tensor":
     """Averages over windows that cut each plane into parts, as `adaptive_avg_pool1d` does. Mirrors `adaptive_avg_pool2d`.
 
     Args:
@@ -254,7 +261,7 @@ def adaptive_avg_pool2d(x, output_size):
     return pool.adaptive_avg_pool("adaptive_avg_pool2d", x, output_size, 2)
 
 
-def adaptive_avg_pool3d(x, output_size):
+def adaptive_avg_pool3d(x, output_size) -> "Tensor":
     """Averages over windows that cut each volume into parts, as `adaptive_avg_pool1d` does. Mirrors `adaptive_avg_pool3d`.
 
     Args:
