@@ -253,8 +253,8 @@ def test_every_public_function_is_here():
                 assert not takes or name in OTHER_NAMES, name
 
 
-# aliases of what is here, and what takes objects of other libraries
-OTHER_NAMES = {"assert_shape", "debug_assert_shape", "from_cuda_array", "grad_replace", "from_dlpack", "from_", "from_json",
-               "try_into_scalar", "mask_select_async", "to_data_as", "try_to_data_dtype",
+# aliases of what is here, checks, and what takes objects of other libraries
+OTHER_NAMES = {"assert_shape", "check_closeness", "debug_assert_shape", "from_cuda_array", "grad_replace", "from_dlpack", "from_",
+               "from_json", "try_into_scalar", "mask_select_async", "to_data_as", "try_to_data_dtype",
                "into_data_dtype", "try_into_data_dtype", "into_data_as", "try_to_data_as", "try_into_data_as", "try_to_vec_as",
                "try_into_vec_as"}  # fmt: skip
