@@ -135,6 +135,7 @@ def test_ctrl_c_stops_a_loop():
 import signal, threading, os, time
 from burn import Tensor
 x = Tensor.ones([500, 500])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background begins without it
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     while True:

@@ -243,6 +243,7 @@ def test_setters_leave_the_builder_as_it_was():
 
 
 PROGRAM = """
+    import signal
     import sys, time
     from burn.data.dataloader import DataLoaderBuilder
     from burn.data.dataset import InMemDataset
@@ -252,6 +253,7 @@ PROGRAM = """
     loader = DataLoaderBuilder(batch).num_workers(2).build(InMemDataset(range(100000)))
     kept = iter(loader)  # still open when the program ends
     next(kept)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background begins without it
     if sys.argv[1] == "end":
         sys.exit(0)
     print("ready", flush=True)
