@@ -115,7 +115,8 @@ GEMM_INLINE int FN(plan_slabs)(FN(job) *g, int64_t kc)
         if (g->chunks == 1) return 0;
         g->ranges = gemm_max(groups / FN(LEAST_RANGE), 1);
     }
-    g->group_count = gemm_ceil(groups, g->ranges) * g->ranges; /* nobody waits for another's last group */
+    /* As many groups for each range, so that nobody waits for another's last one; none is empty. */
+    g->group_count = gemm_min(gemm_ceil(groups, g->ranges) * g->ranges, panels);
     g->groups = gemm_even(panels, g->group_count);
     if (g->chunks > 1) g->kc = (gemm_ceil(g->k, gemm_ceil(gemm_ceil(g->k, kc), g->chunks) * g->chunks) + 7) / 8 * 8;
     g->held_size = ((g->hold_b ? g->np * NR : g->m) * g->kc + 15) / 16 * 16;
