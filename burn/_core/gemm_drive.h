@@ -3,7 +3,7 @@
    DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel; a large b is then read once, some
            rows of a strip of columns at a time;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
-   SLABS   k is long (gemm_slabs.h);
+   SLABS   k is long, or long against a short side (gemm_slabs.h);
    BLOCKS  both are packed whole (one region), then blocks of c are computed (another); rows of a stay where b is narrow.
    The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so
    the number of threads may choose among them. */
@@ -253,10 +253,13 @@ static void FN(panels)(void *ctx, int64_t part)
 
 /* ---- BLOCKS */
 
+/* Whether columns of a lie in one piece each. */
+GEMM_INLINE int FN(a_by_depth)(const FN(job) *g) { return g->rsa == 1 && g->csa != 1; }
+
 /* Row panels i0..i1 of a, columns k0..k1, to [panel][k1 - k0][height]. */
 GEMM_INLINE void FN(pack_a_group)(const FN(job) *g, int64_t i0, int64_t i1, int64_t k0, int64_t k1, T *d)
 {
-    const int64_t run = g->rsa == 1 && g->csa != 1 ? 32 : k1 - k0, first = gemm_start(g->rows, i0);
+    const int64_t run = FN(a_by_depth)(g) ? 32 : k1 - k0, first = gemm_start(g->rows, i0);
     for (int64_t k = k0; k < k1; k += run)
         for (int64_t i = i0; i < i1; i++) {
             const int64_t row = gemm_start(g->rows, i);
@@ -269,7 +272,6 @@ GEMM_INLINE void FN(pack_a_group)(const FN(job) *g, int64_t i0, int64_t i1, int6
 enum { FN(PACK_ROWS) = 4, FN(PACK_DEPTH) = 16 };
 
 /* Tasks: slices of a, then of b, by what is contiguous: some of k for all panels, or some panels for all of k. */
-GEMM_INLINE int FN(a_by_depth)(const FN(job) *g) { return g->rsa == 1 && g->csa != 1; }
 GEMM_INLINE int64_t FN(a_tasks)(const FN(job) *g, int64_t slab)
 {
     if (!g->pack_a || g->late) return 0;
