@@ -118,6 +118,21 @@ def test_the_gradient_is_that_through_the_weights(mask):
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(("dtype", "min_float"), [("f16", -1e9), ("f32", -1e300), ("f64", -np.inf)])
+def test_a_masked_score_below_what_the_dtype_holds(dtype, min_float):
+    """With a matrix of weights, too, a query whose keys are all masked takes the mean of all values."""
+    x = Tensor.from_data([[[1.0, 2.0], [3.0, 5.0]]], AD, dtype=dtype)
+    mask = Tensor.from_data([[[True, True], [False, True]]], CPU)
+    layer = MultiHeadAttentionConfig(2, 1, dropout=1e-9, min_float=min_float).init(AD)
+    for name in WEIGHTS:
+        part = getattr(layer, name)
+        part = part.replace(weight=part.weight.map(lambda t: t.cast(dtype)), bias=part.bias.map(lambda t: t.cast(dtype)))
+        layer = layer.replace(**{name: part})
+    out = layer(MhaInput.self_attn(x).mask_attn(mask))
+    np.testing.assert_allclose(values(out.weights), [[[[0.5, 0.5], [1.0, 0.0]]]], rtol=1e-6)
+    assert np.isfinite(values(out.context)).all()
+
+
 def test_attention_refuses():
     layer = MultiHeadAttentionConfig(4, 2).init(CPU)
     x = Tensor.ones([2, 3, 4], CPU)

@@ -34,7 +34,8 @@ def weights(q, k, mask, scale: float, min_float: float, quiet: bool, dropout: Dr
     q, k = q * scale, _repeated(k, q._dims[1])
     scores = q.matmul(k.swap_dims(2, 3))
     if mask is not None:
-        scores = scores.mask_fill(mask.expand(scores.dims()), min_float)
+        # -inf, which it may be in a narrow dtype, would make a row that is all masked NaN.
+        scores = scores.mask_fill(mask.expand(scores.dims()), max(min_float, q.dtype.finfo()[2]))
     soft = activation.quiet_softmax(scores, 3) if quiet else activation.softmax(scores, 3)
     return dropout(soft)
 
