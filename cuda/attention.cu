@@ -27,6 +27,12 @@ struct Shape {
 struct Tile { C a[SIDE][SIDE + 1], b[SIDE][SIDE + 1]; };
 struct Panel { C p[SIDE][SIDE + 1], v[SIDE][WIDE + 1]; };
 
+// What a block has: a piece of the result of a row, which is a head of a batch.
+struct Place { i64 row, piece; };
+INLINE Place place_of(i64 n, i64 columns) {
+    i64 pieces = (n + SIDE - 1) / SIDE * ((columns + WIDE - 1) / WIDE);
+    return {blockIdx.x / pieces, blockIdx.x % pieces};
+}
 // s[i] += products of a query and of the keys threadIdx % 8 + 8 i, over n columns
 INLINE void products(Tile &t, C (&s)[4], const T *a, i64 rs, i64 cs, i64 rows, const T *b, i64 rs2, i64 cs2, i64 rows2, i64 n) {
     int row = threadIdx.x / 8, column = threadIdx.x % 8;
@@ -109,7 +115,8 @@ INLINE i64 seen(const Shape &shape, i64 q0) {
 
 KERNEL(attention_lse, 256, (C *lse, const T *q, const T *k, const u8 *mask, const T *bias, Shape shape)) {
     __shared__ Tile tile;
-    i64 b = blockIdx.y / shape.heads, h = blockIdx.y % shape.heads, q0 = (i64)blockIdx.x * SIDE, query = q0 + threadIdx.x / 8;
+    Place at = place_of(shape.queries, 1);
+    i64 b = at.row / shape.heads, h = at.row % shape.heads, q0 = at.piece * SIDE, query = q0 + threadIdx.x / 8;
     C most = C(-INFINITY), sum = 0, s[4], slope[4];
     for (i64 k0 = 0; k0 < seen(shape, q0); k0 += SIDE) {
         scores(tile, s, slope, q, k, mask, bias, shape, b, h, q0, k0);
@@ -125,24 +132,25 @@ KERNEL(attention_lse, 256, (C *lse, const T *q, const T *k, const u8 *mask, cons
         most = top;
     }
     if (threadIdx.x % 8 == 0 && query < shape.queries)
-        lse[blockIdx.y * shape.queries + query] = sum == 0 ? C(INFINITY) : most + FN(log)(sum);
+        lse[at.row * shape.queries + query] = sum == 0 ? C(INFINITY) : most + FN(log)(sum);
 }
 KERNEL(attention_out, 256, (T *out, const T *q, const T *k, const T *v, const u8 *mask, const T *bias, const C *lse,
                             Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
-    i64 pieces = (shape.width + WIDE - 1) / WIDE, first = blockIdx.x % pieces * WIDE, q0 = (i64)(blockIdx.x / pieces) * SIDE;
-    i64 b = blockIdx.y / shape.heads, h = blockIdx.y % shape.heads, kv = h / (shape.heads / shape.kv_heads);
+    Place at = place_of(shape.queries, shape.width);
+    i64 pieces = (shape.width + WIDE - 1) / WIDE, first = at.piece % pieces * WIDE, q0 = at.piece / pieces * SIDE;
+    i64 b = at.row / shape.heads, h = at.row % shape.heads, kv = h / (shape.heads / shape.kv_heads);
     i64 query = q0 + threadIdx.x / 8;
-    C acc[EACH] = {0}, s[4], slope[4], at = query < shape.queries ? lse[blockIdx.y * shape.queries + query] : C(INFINITY);
+    C acc[EACH] = {0}, s[4], slope[4], sums = query < shape.queries ? lse[at.row * shape.queries + query] : C(INFINITY);
     for (i64 k0 = 0; k0 < seen(shape, q0); k0 += SIDE) {
         scores(tile, s, slope, q, k, mask, bias, shape, b, h, q0, k0);
 #pragma unroll
-        for (int i = 0; i < 4; i++) s[i] = FN(exp)(s[i] - at);
+        for (int i = 0; i < 4; i++) s[i] = FN(exp)(s[i] - sums);
         gather(panel, acc, s, v + b * shape.v[0] + kv * shape.v[1] + k0 * shape.v[2], shape.v[2], shape.v[3], shape.keys - k0,
                first, shape.width, false);
     }
-    put(out + (blockIdx.y * shape.queries + q0) * shape.width, acc, C(1), shape.queries - q0, first, shape.width);
+    put(out + (at.row * shape.queries + q0) * shape.width, acc, C(1), shape.queries - q0, first, shape.width);
 }
 
 // Sum of g * y of each query: a warp has one.
@@ -179,8 +187,9 @@ KERNEL(attention_bwd_queries, 256, (T *dq, T *dbias, const T *q, const T *k, con
                                     const C *lse, const T *g, const C *own, Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
-    i64 pieces = (shape.d + WIDE - 1) / WIDE, first = blockIdx.x % pieces * WIDE, q0 = (i64)(blockIdx.x / pieces) * SIDE;
-    i64 b = blockIdx.y / shape.heads, h = blockIdx.y % shape.heads, kv = h / (shape.heads / shape.kv_heads);
+    Place at = place_of(shape.queries, shape.d);
+    i64 pieces = (shape.d + WIDE - 1) / WIDE, first = at.piece % pieces * WIDE, q0 = at.piece / pieces * SIDE;
+    i64 b = at.row / shape.heads, h = at.row % shape.heads, kv = h / (shape.heads / shape.kv_heads);
     i64 query = q0 + threadIdx.x / 8;
     C acc[EACH] = {0}, p[4], s[4], capped[4];
     for (i64 k0 = 0; k0 < (dbias ? shape.keys : seen(shape, q0)); k0 += SIDE) {
@@ -189,20 +198,21 @@ KERNEL(attention_bwd_queries, 256, (T *dq, T *dbias, const T *q, const T *k, con
         for (int i = 0; i < 4; i++) {
             i64 key = k0 + threadIdx.x % 8 + 8 * i;
             if (dbias && first == 0 && query < shape.queries && key < shape.keys)
-                dbias[(blockIdx.y * shape.queries + query) * shape.keys + key] = down<T>(s[i]);
+                dbias[(at.row * shape.queries + query) * shape.keys + key] = down<T>(s[i]);
         }
         gather(panel, acc, capped, k + b * shape.k[0] + kv * shape.k[1] + k0 * shape.k[2], shape.k[2], shape.k[3],
                shape.keys - k0, first, shape.d, false);
     }
-    put(dq + (blockIdx.y * shape.queries + q0) * shape.d, acc, (C)shape.scale, shape.queries - q0, first, shape.d);
+    put(dq + (at.row * shape.queries + q0) * shape.d, acc, (C)shape.scale, shape.queries - q0, first, shape.d);
 }
 KERNEL(attention_bwd_keys, 256, (T *dk, T *dv, const T *q, const T *k, const T *v, const u8 *mask, const T *bias, const C *lse,
                                  const T *g, const C *own, Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
     i64 widest = shape.d > shape.width ? shape.d : shape.width, pieces = (widest + WIDE - 1) / WIDE;
-    i64 first = blockIdx.x % pieces * WIDE, k0 = (i64)(blockIdx.x / pieces) * SIDE, group = shape.heads / shape.kv_heads;
-    i64 b = blockIdx.y / shape.kv_heads, kv = blockIdx.y % shape.kv_heads;
+    Place at = place_of(shape.keys, widest);
+    i64 first = at.piece % pieces * WIDE, k0 = at.piece / pieces * SIDE, group = shape.heads / shape.kv_heads;
+    i64 b = at.row / shape.kv_heads, kv = at.row % shape.kv_heads;
     C keys[EACH] = {0}, values[EACH] = {0}, p[4], s[4], capped[4];
     for (i64 h = kv * group; h < (kv + 1) * group; h++)
         for (i64 q0 = 0; q0 < shape.queries; q0 += SIDE) {
@@ -213,7 +223,7 @@ KERNEL(attention_bwd_keys, 256, (T *dk, T *dv, const T *q, const T *k, const T *
             gather(panel, values, p, g + b * shape.g[0] + h * shape.g[1] + q0 * shape.g[2], shape.g[2], shape.g[3],
                    shape.queries - q0, first, shape.width, true);
         }
-    put(dk + (blockIdx.y * shape.keys + k0) * shape.d, keys, (C)shape.scale, shape.keys - k0, first, shape.d);
-    put(dv + (blockIdx.y * shape.keys + k0) * shape.width, values, C(1), shape.keys - k0, first, shape.width);
+    put(dk + (at.row * shape.keys + k0) * shape.d, keys, (C)shape.scale, shape.keys - k0, first, shape.d);
+    put(dv + (at.row * shape.keys + k0) * shape.width, values, C(1), shape.keys - k0, first, shape.width);
 }
 #endif

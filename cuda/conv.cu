@@ -45,6 +45,7 @@ template <bool TRANSPOSED> INLINE i64 place(const Conv &s, const i64 (&at)[3], c
 
 // ---- tiles of 64 x 64 sums, 4 x 4 a thread, 16 products at a time
 const int TILE = 64, STEP = 16, EACH = 4;
+INLINE i64 tiles_of(i64 n) { return (n + TILE - 1) / TILE; }
 template <class A, class B> INLINE void sums(C (&sum)[EACH][EACH], i64 depth, const A &left, const B &right) {
     __shared__ C a[STEP][TILE + 1], b[STEP][TILE + 1];
     int row = threadIdx.x / 16 * EACH, col = threadIdx.x % 16 * EACH;
@@ -92,8 +93,8 @@ template <bool TRANSPOSED> INLINE C inside(C sum, const T *image, const T *weigh
     return sum;
 }
 template <bool TRANSPOSED> INLINE void convolve(T *out, const T *x, const T *weight, const T *bias, const Conv &s) {
-    i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), tiles = (s.o + TILE - 1) / TILE;
-    i64 o0 = blockIdx.x % tiles * TILE, p0 = blockIdx.x / tiles * TILE, g = blockIdx.y;
+    i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), tiles = tiles_of(s.o), wide = tiles_of(s.n * area);
+    i64 o0 = blockIdx.x % tiles * TILE, p0 = blockIdx.x / tiles % wide * TILE, g = blockIdx.x / tiles / wide;
     // each thread reads one column of the right side in every step
     i64 p = p0 + threadIdx.x % TILE, at[3];
     bool live = p < s.n * area;
@@ -146,8 +147,9 @@ INLINE C met(C sum, const T *x, const T *grad, const Conv &s, i64 g, i64 o, i64 
 }
 // [o, c and tap] summed over the positions of all images.
 KERNEL(conv_weight_bwd, 256, (T *out, const T *x, const T *grad, Conv s)) {
-    i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), tiles = (s.o + TILE - 1) / TILE;
-    i64 o0 = blockIdx.x % tiles * TILE, k0 = blockIdx.x / tiles * TILE, g = blockIdx.y, columns = s.c * taps;
+    i64 taps = volume(s.kernel), map = volume(s.in), area = volume(s.out), columns = s.c * taps;
+    i64 tiles = tiles_of(s.o), wide = tiles_of(columns);
+    i64 o0 = blockIdx.x % tiles * TILE, k0 = blockIdx.x / tiles % wide * TILE, g = blockIdx.x / tiles / wide;
     i64 column = k0 + threadIdx.x % TILE, tap[3];
     bool live = column < columns;
     split(live ? column % taps : 0, s.kernel, tap);

@@ -41,12 +41,10 @@ static attention_shape attention_shape_of(const burn_buf *in, const burn_args *a
 static int64_t attention_pieces(int64_t n, int64_t columns) {
     return (n + ATTENTION_SIDE - 1) / ATTENTION_SIDE * ((columns + ATTENTION_WIDE - 1) / ATTENTION_WIDE);
 }
-/* blocks side by side, of `rows` (at most 65535) heads */
-static int attention_launch(cuda_row *r, int variant, const char *suffix, int64_t blocks, int64_t rows, void **params) {
-    if (blocks * rows == 0) return BURN_OK;
-    if (rows > 65535) return cuda_raise(r->dev, CUDA_TOO_LARGE, r->row.name, (size_t)rows);
+static int attention_launch(cuda_row *r, int variant, const char *suffix, int64_t blocks, void **params) {
+    if (blocks == 0) return BURN_OK;
     CUfunction f = kernel_of(r, variant, suffix);
-    return f ? launch(r, f, blocks, (unsigned)rows, 256, 0, params) : BURN_ERR_RAISED;
+    return f ? launch(r, f, blocks, 1, 256, 0, params) : BURN_ERR_RAISED;
 }
 
 static int launch_attention(const burn_buf *out, const burn_buf *in, burn_args *a) {
@@ -57,8 +55,8 @@ static int launch_attention(const burn_buf *out, const burn_buf *in, burn_args *
     void *sums[] = {(void *)&out[1].p, (void *)&in[0].p, (void *)&in[1].p, &mask, &bias, &s};
     void *result[] = {(void *)&out[0].p, (void *)&in[0].p, (void *)&in[1].p, (void *)&in[2].p, &mask, &bias,
                       (void *)&out[1].p, &s};
-    int status = attention_launch(r, 0, "lse", attention_pieces(s.queries, 1), heads, sums);
-    return status ? status : attention_launch(r, 1, "out", attention_pieces(s.queries, s.width), heads, result);
+    int status = attention_launch(r, 0, "lse", attention_pieces(s.queries, 1) * heads, sums);
+    return status ? status : attention_launch(r, 1, "out", attention_pieces(s.queries, s.width) * heads, result);
 }
 
 static int launch_attention_bwd(const burn_buf *out, const burn_buf *in, burn_args *a) {
@@ -76,12 +74,12 @@ static int launch_attention_bwd(const burn_buf *out, const burn_buf *in, burn_ar
     void *keys[] = {(void *)&out[1].p, (void *)&out[2].p, (void *)&in[0].p, (void *)&in[1].p, (void *)&in[2].p, &mask, &bias,
                     (void *)&more[1].p, (void *)&more[2].p, &own, &s};
     if (rows && !(own = scratch_take(r, bytes))) return BURN_ERR_RAISED;
-    int status = attention_launch(r, 2, "own", (rows + 7) / 8, 1, sums);
+    int status = attention_launch(r, 2, "own", (rows + 7) / 8, sums);
     if (!status && ((a->i[2] & 1) || a->n_out > 3))
-        status = attention_launch(r, 3, "queries", attention_pieces(s.queries, s.d), batch * s.heads, queries);
+        status = attention_launch(r, 3, "queries", attention_pieces(s.queries, s.d) * batch * s.heads, queries);
     int64_t widest = s.d > s.width ? s.d : s.width;
     if (!status && (a->i[2] & 6))
-        status = attention_launch(r, 4, "keys", attention_pieces(s.keys, widest), batch * s.kv_heads, keys);
+        status = attention_launch(r, 4, "keys", attention_pieces(s.keys, widest) * batch * s.kv_heads, keys);
     if (own) scratch_give(r, own, bytes);
     return status;
 }

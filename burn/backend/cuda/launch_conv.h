@@ -38,7 +38,7 @@ static int launch_conv(const burn_buf *out, const burn_buf *in, burn_args *a) {
     if (!f) return BURN_ERR_RAISED;
     void *none = NULL;
     void *params[] = {(void *)&out->p, (void *)&in[0].p, (void *)&in[1].p, a->n_in > 2 ? (void *)&in[2].p : &none, &s};
-    return launch(r, f, cuda_tiles(s.o) * cuda_tiles(s.n * s.out[0] * s.out[1] * s.out[2]), (unsigned)s.groups, 256, 0, params);
+    return launch(r, f, s.groups * cuda_tiles(s.o) * cuda_tiles(s.n * s.out[0] * s.out[1] * s.out[2]), 1, 256, 0, params);
 }
 
 static int launch_conv_weight(const burn_buf *out, const burn_buf *in, burn_args *a) {
@@ -48,8 +48,8 @@ static int launch_conv_weight(const burn_buf *out, const burn_buf *in, burn_args
     CUfunction f = kernel_of(r, 0, "");
     if (!f) return BURN_ERR_RAISED;
     void *params[] = {(void *)&out->p, (void *)&in[0].p, (void *)&in[1].p, &s};
-    return launch(r, f, cuda_tiles(s.o) * cuda_tiles(s.c * s.kernel[0] * s.kernel[1] * s.kernel[2]), (unsigned)s.groups, 256, 0,
-                  params);
+    const int64_t columns = s.c * s.kernel[0] * s.kernel[1] * s.kernel[2];
+    return launch(r, f, s.groups * cuda_tiles(s.o) * cuda_tiles(columns), 1, 256, 0, params);
 }
 
 static cuda_columns cuda_columns_of(const burn_args *a, int64_t n) {

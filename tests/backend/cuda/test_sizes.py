@@ -1,10 +1,13 @@
 """Sizes at which kernels change their ways (one block, many, split axes, vector and odd tails), against the CPU's results."""
 
+import os
+
 import numpy as np
 import pytest
 
 from burn.device import Device
 from burn.tensor import Tensor, activation, module
+from burn.tensor.ops import ConvOptions
 
 FLEX = Device.flex()
 RNG = np.random.default_rng(5)
@@ -128,3 +131,22 @@ def test_products(a, b, dtype, gpu):
         close(lambda p, q: q.transpose().matmul(p.transpose()), x, y, gpu=gpu, rtol=tolerance, atol=tolerance)
         bias = floats(b[1]).astype(dtype)
         close(module.linear, x, y, bias, gpu=gpu, rtol=tolerance, atol=tolerance)
+
+
+MANY = 65_536  # a grid has at most one less along its second axis
+slow = pytest.mark.skipif("BURN_CUDA_DRIVER" in os.environ, reason="so many blocks take minutes on an emulated GPU")
+
+
+@slow
+def test_more_heads_than_a_grid_is_high(gpu):
+    close(lambda q, k, v: module.attention(q, k, v), *(floats(MANY // 2, 2, 1, 1) for _ in range(3)), gpu=gpu)
+
+
+@slow
+def test_more_groups_than_a_grid_is_high(gpu):
+    def gradients(x, w):
+        x, w = x.autodiff().require_grad(), w.autodiff().require_grad()
+        grads = module.conv1d(x, w, None, ConvOptions([1], [0], [1], MANY)).square().sum().backward()
+        return x.grad(grads), w.grad(grads)
+
+    close(gradients, floats(1, MANY, 1), floats(MANY, 1, 1), gpu=gpu)
