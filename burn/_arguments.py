@@ -144,6 +144,11 @@ def rename(error: BurnError, op: str, **arguments: str) -> None:
     error.args = (text, *error.args[1:])
 
 
+def class_name(kind: type) -> str:
+    """The name of a class in a message, with the class that it stands in."""
+    return kind.__qualname__.rpartition("<locals>.")[2]
+
+
 def shown(value) -> str:
     """A value in a message: itself if it is short, else its type."""
     if isinstance(value, type):
@@ -154,7 +159,7 @@ def shown(value) -> str:
         text = repr(value)
         if len(text) <= 60:
             return text
-    return type(value).__name__
+    return class_name(type(value))
 
 
 def fits(value, hint) -> bool:

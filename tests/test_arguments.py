@@ -11,6 +11,7 @@ import pytest
 from burn import Device
 from burn._arguments import described, device, file_path, finite, fits, instance, integer, shown
 from burn.errors import ArgumentError, ArgumentTypeError, BurnError
+from burn.nn import PaddingConfig1d
 
 
 class Layout(enum.Enum):
@@ -72,6 +73,6 @@ def test_objects_paths_and_devices():
     assert device("op", None) == Device.default()
     with pytest.raises(TypeError, match="'device' must be a Device, got 'x'"):
         device("op", "x")
-    assert [shown(value) for value in (Layout, Layout.Row, "a", [1], object(), "x" * 99)] == [
-        "the class Layout", "Layout.Row", "'a'", "[1]", "object", "str",
+    assert [shown(value) for value in (Layout, Layout.Row, "a", [1], object(), "x" * 99, PaddingConfig1d.Same)] == [
+        "the class Layout", "Layout.Row", "'a'", "[1]", "object", "str", "PaddingConfig1d.Same",
     ]  # fmt: skip

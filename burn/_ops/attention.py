@@ -66,7 +66,7 @@ def attention(query, key, value, mask, bias, scale, softcap, causal):
         flags |= BIAS
     ins = tuple(ins)
     scale = 1.0 / math.sqrt(max(q[3], 1)) if scale is None else float(scale)
-    ints, floats = (int(causal), flags), (scale, 0.0 if softcap is None else float(softcap))
+    ints, floats = (int(causal), flags), (scale, 0.0 if softcap in (None, math.inf) else float(softcap))
     wide = DType.F32.code if query.dtype in (DType.F16, DType.BF16) else query._dtype
     out = core.empty((*q[:3], v[3]), query._dtype, query._slot, max(t._ctx for t in ins))
     lse = core.empty(q[:3], wide, query._slot, 0)

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from burn._annotations import allows_none, own_annotations
-from burn._arguments import Unit, check_variant, described, file_path, fits, shown
+from burn._arguments import Unit, check_variant, class_name, described, file_path, fits, shown
 from burn.errors import ArgumentError, ArgumentTypeError, ConfigError
 from burn.tensor._calls import teach_constructor
 
@@ -356,21 +356,17 @@ def _check_fields(config) -> None:
         value, hint = getattr(config, field.name), hints[field.name]
         if not fits(value, hint):
             raise ArgumentTypeError(
-                f"[{_shown_name(config)}] {field.name!r} must be {described(hint)}, got {shown(value)}"
+                f"[{class_name(type(config))}] {field.name!r} must be {described(hint)}, got {shown(value)}"
             )
         try:
             kept = own_value(value, hint)
         except OverflowError:
             raise ArgumentError(
-                f"[{_shown_name(config)}] {field.name!r} must be {described(hint)} that {32 if has_f32(hint) else 64} bits "
+                f"[{class_name(type(config))}] {field.name!r} must be {described(hint)} that {32 if has_f32(hint) else 64} bits "
                 f"hold, got {shown(value)}; use a smaller one"
             ) from None
         if kept is not value:
             object.__setattr__(config, field.name, kept)
-
-
-def _shown_name(config) -> str:
-    return type(config).__qualname__.rpartition("<locals>.")[2]
 
 
 def _builder(cls, builder: str, name: str):

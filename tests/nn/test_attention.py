@@ -126,7 +126,9 @@ def test_a_masked_score_below_what_the_dtype_holds(dtype, min_float):
     layer = MultiHeadAttentionConfig(2, 1, dropout=1e-9, min_float=min_float).init(AD)
     for name in WEIGHTS:
         part = getattr(layer, name)
-        part = part.replace(weight=part.weight.map(lambda t: t.cast(dtype)), bias=part.bias.map(lambda t: t.cast(dtype)))
+        part = part.replace(
+            weight=part.weight.map(lambda t: t.cast(dtype)), bias=part.bias.map(lambda t: t.cast(dtype))
+        )
         layer = layer.replace(**{name: part})
     out = layer(MhaInput.self_attn(x).mask_attn(mask))
     np.testing.assert_allclose(values(out.weights), [[[[0.5, 0.5], [1.0, 0.0]]]], rtol=1e-6)
@@ -152,6 +154,9 @@ def test_attention_refuses():
         layer(MhaInput.self_attn(x).mask_pad(Tensor.zeros([2, 3], CPU)))
     with pytest.raises(ArgumentError, match="'n_heads' must divide 'd_model', got 3 heads of 4 features"):
         MultiHeadAttentionConfig(4, 3).init(CPU)
+    for config in (MultiHeadAttentionConfig(4, 2), CrossAttentionConfig(4, 4, 2, 1, 2)):
+        with pytest.raises(ArgumentError, match=r"Config\] 'min_float' must be a number below infinity, got nan"):
+            config.with_min_float(np.nan).init(CPU)
 
 
 def test_cache_gives_what_the_masked_whole_gives():
@@ -222,6 +227,8 @@ def test_masks():
     assert generate_padding_mask(0, [], None, CPU).mask.dims() == [0, 1]
     with pytest.raises(ArgumentTypeError, match=r"\[generate_padding_mask\] 'seq_length' must be an integer"):
         generate_padding_mask(0, rows, "long", CPU)
+    with pytest.raises(ArgumentTypeError, match=r"\[generate_padding_mask\] 'tokens_list'.*got 1; give one list"):
+        generate_padding_mask(0, [1, 2], None, CPU)
 
 
 def rule(k, shape, scale=0.5):

@@ -230,10 +230,19 @@ def test_steps_one_by_one():
     some, _ = layer.forward_iter(steps[::-1][:2], None, 2, 5, CPU)
     assert (values(some)[:, :3] == 0).all() and (values(some)[:, 3:] != 0).all()
     assert layer.forward_iter([], None, 2, 0, CPU)[0].dims() == [2, 0, 3]
-    for steps, word in (([(5, x.narrow(1, 0, 1))], "0..4"), ([(0, x)], "[2, 1, 2]")):
+    step, other = (0, x.narrow(1, 0, 1)), nn.LstmState.initial([1, 3], CPU)
+    for given, word in (
+        (([(5, step[1])], None, 2, 5), "0..4"),
+        (([(0, x)], None, 2, 5), "[2, 1, 2]"),
+        (([(0.0, step[1])], None, 2, 5), "'input_timestep_iter' must be an integer, got 0.0"),
+        (([step], (1, 2), 2, 5), "'state' must be a LstmState"),
+        (([step], other, 2, 5), "'state.hidden' must be [batch, d_hidden] = [2, 3], got shape [1, 3]"),
+        (([step], None, "2", 5), "'batch_size' must be an integer"),
+        (([step], None, 2, -1), "'seq_length' must be at least 0"),
+    ):
         with pytest.raises(BurnError) as error:
-            layer.forward_iter(steps, None, 2, 5, CPU)
-        assert word in str(error.value)
+            layer.forward_iter(*given, CPU)
+        assert "[Lstm]" in str(error.value) and word in str(error.value)
 
 
 def test_empty_batches_and_sequences():

@@ -52,6 +52,11 @@ def test_worked_numbers(device):
         np.testing.assert_allclose(array(have).ravel(), want, rtol=1e-7)
 
 
+def test_an_infinite_cap_is_none(device):
+    q, k, v = (tensor(np.random.default_rng(0).standard_normal((1, 1, 4, 3)), device) for _ in range(3))
+    np.testing.assert_array_equal(array(attention(q, k, v, softcap=np.inf)), array(attention(q, k, v)))
+
+
 def test_queries_that_see_nothing(device):
     """Zeros, and gradients of zero, not NaN."""
     rng = np.random.default_rng(0)

@@ -52,7 +52,7 @@ class CrossAttentionConfig(Config):
 
         Raises:
             ArgumentError: a size that is no positive integer, heads of keys that do not divide those of queries, a
-                dropout outside [0, 1].
+                dropout outside [0, 1], a min_float that is NaN or infinity.
         """
         names = ("d_model", "d_context", "n_heads", "n_heads_kv", "d_head")
         model, context, heads, kv, size = (check_size("CrossAttentionConfig", n, getattr(self, n)) for n in names)
@@ -71,7 +71,7 @@ class CrossAttentionConfig(Config):
             DropoutConfig(self.dropout).init(),
             heads,
             kv,
-            self.min_float,
+            scores.check_min_float("CrossAttentionConfig", self.min_float),
             self.quiet_softmax,
         )
 

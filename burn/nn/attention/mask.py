@@ -1,10 +1,10 @@
 """Masks of attention: true removes."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from burn._arguments import device as check_device
-from burn._arguments import integer
+from burn._arguments import instance, integer
 from burn.config import ConfigEnum, tuple_variant
 from burn.tensor import Int, Tensor
 
@@ -65,6 +65,9 @@ class GeneratePaddingMask:
     mask: Tensor
 
 
+_ROWS = "give one list of tokens a row"
+
+
 def generate_padding_mask(
     pad_token: int, tokens_list: Sequence[Sequence[int]], seq_length=None, device=None
 ) -> GeneratePaddingMask:
@@ -87,7 +90,10 @@ def generate_padding_mask(
     """
     op = "generate_padding_mask"
     pad = integer(op, "pad_token", pad_token)
-    rows = [[integer(op, "tokens_list", token) for token in row] for row in tokens_list]
+    rows = [
+        [integer(op, "tokens_list", token) for token in instance(op, "tokens_list", row, Iterable, _ROWS)]
+        for row in instance(op, "tokens_list", tokens_list, Iterable, _ROWS)
+    ]
     length = max((len(row) for row in rows), default=1)
     if isinstance(seq_length, SeqLengthOption.Fixed):
         length = integer(op, "seq_length", seq_length.length, 0)

@@ -55,7 +55,7 @@ class MultiHeadAttentionConfig(Config):
 
         Raises:
             ArgumentError: a size that is no positive integer, heads that do not divide the size, a dropout outside
-                [0, 1].
+                [0, 1], a min_float that is NaN or infinity.
         """
         size = check_size("MultiHeadAttentionConfig", "d_model", self.d_model)
         heads = check_size("MultiHeadAttentionConfig", "n_heads", self.n_heads)
@@ -74,7 +74,7 @@ class MultiHeadAttentionConfig(Config):
             linear(self.output_bias),
             DropoutConfig(self.dropout).init(),
             heads,
-            self.min_float,
+            scores.check_min_float("MultiHeadAttentionConfig", self.min_float),
             self.quiet_softmax,
         )
 

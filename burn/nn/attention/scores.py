@@ -1,5 +1,8 @@
 """Attention of heads, with the matrix of weights and without it."""
 
+import math
+
+from burn.errors import ArgumentError
 from burn.nn.dropout import Dropout
 from burn.tensor import Tensor, activation
 from burn.tensor import module as functional
@@ -7,6 +10,13 @@ from burn.tensor.ops import AttentionModuleOptions
 
 # At this or below, a masked score weighs nothing beside one that is not masked.
 LOW = -1.0e4
+
+
+def check_min_float(config: str, value: float) -> float:
+    """The score of a masked key, which must be a number that others can be above; minus infinity is the lowest one."""
+    if not value < math.inf:
+        raise ArgumentError(f"[{config}] 'min_float' must be a number below infinity, got {value}")
+    return value
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

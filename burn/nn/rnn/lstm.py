@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from burn._arguments import instance
+from burn._arguments import instance, integer
 from burn._ops import rnn as ops
 from burn.errors import ArgumentError, ShapeError
 from burn.module import field
@@ -173,7 +173,9 @@ class Lstm(Recurrent):
         [1, 2, 3]
         """
         d_input, d_hidden = gates.sizes(self.input_gate)
-        found: list[Tensor | None] = [None] * seq_length
+        batch_size = integer("Lstm", "batch_size", batch_size, 0)
+        found: list[Tensor | None] = [None] * integer("Lstm", "seq_length", seq_length, 0)
+        given = _states("Lstm", state)
         start = LstmState.unwrap_or_initial(state, [batch_size, d_hidden], device)
         states, like = (start.hidden, start.cell), start.cell
         for t, x in input_timestep_iter:
@@ -183,10 +185,12 @@ class Lstm(Recurrent):
                     f"[Lstm] 'input_timestep_iter' must give inputs [batch, 1, d_input] = {[batch_size, 1, d_input]}, got "
                     f"shape {x.dims()}"
                 )
-            if not 0 <= t < seq_length:
+            if not 0 <= integer("Lstm", "input_timestep_iter", t) < seq_length:
                 raise ArgumentError(
                     f"[Lstm] 'input_timestep_iter' must give places in 0..{seq_length - 1}, got {t}; seq_length says how many"
                 )
+            for name, part in zip(("state.hidden", "state.cell"), given, strict=True):
+                sequence.check_state("Lstm", name, part, (batch_size, d_hidden), x)
             if state is None and like.dtype is not x.dtype:
                 states = tuple(s.cast(x.dtype) for s in states)
             states = self._step(x.squeeze_dim(1), *states)
