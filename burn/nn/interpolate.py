@@ -179,8 +179,8 @@ class Interpolate2d(_Interpolate):
     align_corners: bool
 
     def __init__(self, output_size=None, scale_factor=None, mode=InterpolateMode.Nearest, align_corners=True):
-        self.output_size = output_size
-        self.scale_factor = scale_factor
+        self.output_size = None if output_size is None else list(output_size)
+        self.scale_factor = None if scale_factor is None else list(scale_factor)
         self.mode = mode
         self.align_corners = align_corners
 

@@ -7,7 +7,7 @@ import pytest
 
 from burn import Device, DType, Tensor
 from burn.config import config_to_json
-from burn.errors import ArgumentError, KindError, ShapeError
+from burn.errors import ArgumentError, ArgumentTypeError, KindError, ShapeError
 from burn.nn import (
     BatchNormConfig,
     GroupNormConfig,
@@ -136,6 +136,11 @@ def test_normalization():
     assert json.loads(config_to_json(NormalizationConfig.from_(RmsNormConfig(4)))) == {
         "Rms": {"d_model": 4, "epsilon": 1e-5}
     }
+    for other in (LocalResponseNormConfig(5), 4):
+        with pytest.raises(
+            ArgumentTypeError, match=r"\[NormalizationConfig\] 'config' must be the configuration of one of"
+        ):
+            NormalizationConfig.from_(other)
 
 
 @pytest.mark.parametrize(

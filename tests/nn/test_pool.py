@@ -6,7 +6,7 @@ import pytest
 from burn import Device, Tensor
 from burn.errors import ArgumentError, KindError, ShapeError
 from burn.nn import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d, pool
-from burn.nn.interpolate import Interpolate1dConfig, Interpolate2dConfig, InterpolateMode
+from burn.nn.interpolate import Interpolate1dConfig, Interpolate2d, Interpolate2dConfig, InterpolateMode
 from burn.nn.padding import padding_pairs
 
 DEVICE = Device.flex()
@@ -96,6 +96,13 @@ def test_printed_forms():
     assert str(Interpolate2dConfig().with_scale_factor([0.5, 2.0]).init()) == (
         "Interpolate2d {mode: Nearest, output_size: None, scale_factor: [0..2] {0: 0.5, 1: 2}}"
     )
+    assert str(Interpolate2d((3, 4))) == str(Interpolate2dConfig([3, 4]).init())
+
+
+def test_a_layer_has_its_own_sizes():
+    for config, size in ((Interpolate2dConfig([3, 4]), "output_size"), (pool.MaxPool2dConfig([2, 2]), "kernel_size")):
+        getattr(config.init(), size)[0] = 9
+        assert getattr(config, size)[0] != 9
 
 
 def test_a_padding_that_keeps_the_length():

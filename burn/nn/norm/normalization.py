@@ -3,7 +3,9 @@
 import dataclasses
 from typing import Any
 
+from burn._arguments import shown
 from burn.config import ConfigEnum, tuple_variant
+from burn.errors import ArgumentTypeError
 from burn.module import EnumModule
 from burn.tensor import Tensor
 
@@ -66,8 +68,15 @@ class NormalizationConfig(ConfigEnum):
 
         Args:
             config: the configuration of a layer.
+
+        Raises:
+            ArgumentTypeError: something else.
         """
         name = type(config).__name__.removesuffix("NormConfig")
+        if name not in _SIZES:
+            raise ArgumentTypeError(
+                f"[NormalizationConfig] 'config' must be the configuration of one of {', '.join(_SIZES)}, got {shown(config)}"
+            )
         return getattr(cls, name)(config)
 
     def init(self, device=None) -> "Normalization":
