@@ -37,17 +37,8 @@ class TensorCache:
         Raises:
             ShapeError: another batch, or not one position more.
         """
-        if self.value is None:
-            self.value = call(input)
-            return self.value
-        batch, known = self.value._dims[0], self.value._dims[axis]
-        if input._dims[:2] != (batch, known + 1):
-            raise ShapeError(
-                f"[cache] 'input' must have the batch of {batch} and one position more than the {known} that are cached, "
-                f"got shape {input.dims()}"
-            )
-        self.value = Tensor.cat([self.value, call(input.narrow(1, known, 1))], axis)
-        return self.value
+        self._check(input, axis)
+        return self._append(call(input if self.value is None else input.narrow(1, self.value._dims[axis], 1)), axis)
 
     def forward_full(self, input: Tensor, call: Callable[[Tensor], Tensor]) -> Tensor:
         """``call(input)``, computed at the first call only.
@@ -63,4 +54,20 @@ class TensorCache:
             self.value = call(input)
         elif input._dims[0] != self.value._dims[0]:
             raise ShapeError(f"[cache] 'input' must have the batch of {self.value._dims[0]}, got shape {input.dims()}")
+        return self.value
+
+    def _check(self, input: Tensor, axis: int) -> None:
+        """Raises unless an input has one position more than what is cached, where there is something."""
+        if self.value is None:
+            return
+        batch, known = self.value._dims[0], self.value._dims[axis]
+        if input._dims[:2] != (batch, known + 1):
+            raise ShapeError(
+                f"[cache] 'input' must have the batch of {batch} and one position more than the {known} that are cached, "
+                f"got shape {input.dims()}"
+            )
+
+    def _append(self, part: Tensor, axis: int) -> Tensor:
+        """What is cached, with a part behind it."""
+        self.value = part if self.value is None else Tensor.cat([self.value, part], axis)
         return self.value

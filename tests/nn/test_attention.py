@@ -159,20 +159,47 @@ def test_attention_refuses():
             config.with_min_float(np.nan).init(CPU)
 
 
-def test_cache_gives_what_the_masked_whole_gives():
-    layer, x = (
-        MultiHeadAttentionConfig(4, 2).init(CPU),
-        Tensor.from_data(np.random.default_rng(2).standard_normal((2, 4, 4)), CPU, "f32"),
-    )
-    whole = layer(MhaInput.self_attn(x).mask_attn(generate_autoregressive_mask(2, 4, CPU))).context
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_cache_gives_what_the_masked_whole_gives(masked, quiet):
+    rng = np.random.default_rng(2)
+    layer = MultiHeadAttentionConfig(4, 2).with_quiet_softmax(quiet).init(CPU)
+    x = Tensor.from_data(rng.standard_normal((2, 4, 4)), CPU, "f32")
+    causal = generate_autoregressive_mask(2, 4, CPU)
+    pad, pairs = (Tensor.from_data(rng.random(shape) < 0.3 * masked, CPU) for shape in ((2, 4), (1, 4, 4)))
+    whole = layer(MhaInput.self_attn(x).mask_pad(pad).mask_attn(causal.bool_or(pairs.expand([2, 4, 4]))))
     cache = MhaCache.autoregressive()
     for n in range(1, 5):
-        step = layer.forward_cache(MhaInput.self_attn(x.narrow(1, 0, n)), cache).context
-        np.testing.assert_allclose(values(step), values(whole)[:, :n], rtol=1e-5, atol=1e-6)
+        step = MhaInput.self_attn(x.narrow(1, 0, n)).mask_pad(pad.narrow(1, 0, n)).mask_attn(pairs[:, :n, :n])
+        out = layer.forward_cache(step, cache)
+        np.testing.assert_allclose(values(out.context), values(whole.context)[:, :n], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(values(out.weights)[:, :, -1], values(whole.weights)[:, :, n - 1, :n], atol=1e-6)
     with pytest.raises(
         ShapeError, match=r"\[cache\] 'input' must have the batch of 2 and one position more than the 4"
     ):
         layer.forward_cache(MhaInput.self_attn(x), cache)
+
+
+def test_a_refused_step_leaves_caches_as_they_are():
+    layer, x = MultiHeadAttentionConfig(4, 2).init(CPU), Tensor.ones([2, 3, 4], CPU)
+    one, two, cache = x.narrow(1, 0, 1), x.narrow(1, 0, 2), MhaCache.autoregressive()
+    layer.forward_cache(MhaInput.self_attn(one), cache)
+    with pytest.raises(ShapeError, match="one position more than the 1 that are cached"):
+        layer.forward_cache(MhaInput(two, x, x), cache)
+    assert layer.forward_cache(MhaInput.self_attn(two), cache).context.dims() == [2, 2, 4]
+    decoder = TransformerDecoderConfig(4, 8, 2, 2).init(CPU)
+    cache, hidden = decoder.new_autoregressive_cache(), Tensor.ones([2, 1], CPU) > 1.0
+    decoder.forward_autoregressive_inference(TransformerDecoderInput(one, x), cache)
+    other = TransformerDecoderInput(two, one).memory_mask_pad(hidden)
+    with pytest.raises(
+        ShapeError, match=r"\[TransformerDecoder\] 'memory' must have the 3 positions of the first call"
+    ):
+        decoder.forward_autoregressive_inference(other, cache)
+    assert decoder.forward_autoregressive_inference(TransformerDecoderInput(two, x), cache).dims() == [2, 2, 4]
+    cross, kept = CrossAttentionConfig(4, 4, 2, 1, 2).init(CPU), CrossAttentionCache()
+    with pytest.raises(ShapeError, match="'mask' must have shape"):
+        cross.forward_cache(one, x, hidden, kept)
+    assert kept.k.value is None and cross.forward_cache(one, two, None, kept).dims() == [2, 1, 4]
 
 
 def test_a_tensor_is_no_input():

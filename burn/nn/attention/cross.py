@@ -162,9 +162,10 @@ class CrossAttention(Module):
                 f"[CrossAttention] 'context' must have the batch of 'query', got shapes {context.dims()} and {query.dims()}"
             )
         instance("CrossAttention", "cache", cache, CrossAttentionCache, "use CrossAttentionCache()")
+        keys = context._dims[1] if cache.k.value is None else cache.k.value._dims[2]
+        check_mask("CrossAttention", "mask", mask, (query._dims[0], keys), query)
         k = cache.k.forward_full(context, lambda x: scores.split_heads(self.key(x), self.n_heads_kv))
         v = cache.v.forward_full(context, lambda x: scores.split_heads(self.value(x), self.n_heads_kv))
-        check_mask("CrossAttention", "mask", mask, (query._dims[0], k._dims[2]), query)
         q = scores.split_heads(self.query(query), self.n_heads)
         how = (1.0 / math.sqrt(q._dims[3]), self.min_float, self.quiet_softmax, self.dropout)
         return self.output(scores.merge_heads(scores.attend(q, k, v, scores.join_masks(mask, None), *how)[0]))

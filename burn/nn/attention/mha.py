@@ -173,6 +173,23 @@ class MhaCache:
         """For attention of a growing sequence to one that stays as it is at the first call."""
         return cls(True)
 
+    def _check(self, input: "MhaInput") -> None:
+        """Raises unless an input fits what is cached: before a part of it is changed."""
+        growing = (self.query, input.query), *(() if self.fixed else ((self.key, input.key), (self.value, input.value)))
+        for part, x in growing:
+            part._check(x, 2)
+        if self.fixed:
+            self._check_fixed("MultiHeadAttention", "key", input.key)
+
+    def _check_fixed(self, layer: str, name: str, x: Tensor) -> None:
+        """Raises unless a sequence has as many positions as the one whose keys are cached."""
+        known = self.key.value
+        if known is not None and x._dims[1] != known._dims[2]:
+            raise ShapeError(
+                f"[{layer}] {name!r} must have the {known._dims[2]} positions of the first call, which are cached, got shape "
+                f"{x.dims()}"
+            )
+
 
 class MultiHeadAttention(Module):
     """Attention of ``n_heads`` heads between linear layers. Mirrors `burn::nn::attention::MultiHeadAttention`.
@@ -252,6 +269,7 @@ class MultiHeadAttention(Module):
         """
         self._check(input)
         instance("MultiHeadAttention", "cache", cache, MhaCache, "use MhaCache.autoregressive()")
+        cache._check(input)
 
         def heads(layer):
             return lambda x: scores.split_heads(layer(x), self.n_heads)
@@ -263,13 +281,14 @@ class MultiHeadAttention(Module):
         else:
             k = cache.key.forward_autoregressive(input.key, 2, heads(self.key))
             v = cache.value.forward_autoregressive(input.value, 2, heads(self.value))
-        weights, context = self._attend(input, q, k, v)
-        return MhaOutput(weights, cache.output.forward_autoregressive(scores.merge_heads(context), 1, self.output))
+        last = None if cache.output.value is None else q._dims[2] - 1
+        weights, context = self._attend(input, q, k, v, last)
+        return MhaOutput(weights, cache.output._append(self.output(scores.merge_heads(context)), 1))
 
-    def _attend(self, input, q, k, v):
+    def _attend(self, input, q, k, v, last=None):
         mask = scores.join_masks(input.pad, input.attn)
         how = (1.0 / math.sqrt(q._dims[3]), self.min_float, self.quiet_softmax, self.dropout)
-        context, weights = scores.attend(q, k, v, mask, *how)
+        context, weights = scores.attend(q, k, v, mask, *how, last)
         return (lambda: scores.weights(q, k, mask, *how)) if weights is None else weights, context
 
     def _check(self, input):

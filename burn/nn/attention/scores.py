@@ -51,9 +51,9 @@ def weights(q, k, mask, scale: float, min_float: float, quiet: bool, dropout: Dr
 
 
 def attend(
-    q, k, v, mask, scale: float, min_float: float, quiet: bool, dropout: Dropout
+    q, k, v, mask, scale: float, min_float: float, quiet: bool, dropout: Dropout, last: int | None = None
 ) -> tuple[Tensor, Tensor | None]:
-    """([batch, heads, queries, size], the weights where they had to be computed).
+    """([batch, heads, queries, size], of the query `last` alone where it is given; the weights where they had to be computed).
 
     Without dropout and with the usual softmax there is no matrix of weights. A query whose keys are all masked takes
     the mean of all values then too: as a query of zeros that sees everything.
@@ -61,7 +61,11 @@ def attend(
     drops = dropout.training.is_enabled() and dropout.prob > 0.0 and q.is_autodiff()
     if quiet or drops or min_float > LOW:
         found = weights(q, k, mask, scale, min_float, quiet, dropout)
-        return found.matmul(_repeated(v, q._dims[1])), found
+        asked = found if last is None else found.narrow(2, last, 1)
+        return asked.matmul(_repeated(v, q._dims[1])), found
+    if last is not None:
+        q = q.narrow(2, last, 1)
+        mask = mask if mask is None or mask._dims[2] == 1 else mask.narrow(2, last, 1)
     if mask is not None:
         blind = mask.all_dim(3)
         q, mask = q.mask_fill(blind.expand([*q.dims()[:3], 1]), 0.0), mask.bool_and(blind.bool_not())

@@ -14,6 +14,8 @@ from ..norm import LayerNorm
 from ._layers import Layer, Layers, LayersConfig
 from .pwff import PositionWiseFeedForward
 
+_REMEDY = "use TransformerDecoderInput(target, memory)"
+
 
 class TransformerDecoderConfig(LayersConfig):
     """Configuration of `TransformerDecoder`. Mirrors `burn::nn::transformer::TransformerDecoderConfig`.
@@ -265,12 +267,16 @@ class TransformerDecoder(Layers):
             ShapeError: sizes that do not fit, or not one position more than at the last call.
             ArgumentError: a cache of another number of layers.
         """
-        return self._run(input, self._known(cache, LayerCache))
+        known = self._known(cache, LayerCache)
+        instance("TransformerDecoder", "input", input, TransformerDecoderInput, _REMEDY)
+        for layer in known:  # before the cache of a part is changed
+            layer.cross_attn._check_fixed("TransformerDecoder", "memory", input.memory)
+        return self._run(input, known)
 
 
 def check_input(name: str, input, layer: TransformerDecoderLayer) -> None:
     """Raises unless sequences and masks fit a layer."""
-    instance(name, "input", input, TransformerDecoderInput, "use TransformerDecoderInput(target, memory)")
+    instance(name, "input", input, TransformerDecoderInput, _REMEDY)
     weight = layer.self_attn.query.weight.val()
     check_positions(name, input.target, "target", weight)
     check_positions(name, input.memory, "memory", weight)
