@@ -7,7 +7,7 @@ import pytest
 
 from burn import Device, Tensor
 from burn.errors import ArgumentError, KindError, ShapeError
-from burn.nn.loss import CrossEntropyLoss, CrossEntropyLossConfig, MseLoss, Reduction
+from burn.nn.loss import CrossEntropyLoss, CrossEntropyLossConfig, KLDivLoss, MseLoss, Reduction
 
 CPU = Device.flex()
 AD = CPU.autodiff()
@@ -103,6 +103,22 @@ def test_double_precision():
     logits = Tensor.from_data(np.array(LOGITS), CPU, dtype="f64")
     out = CrossEntropyLossConfig(weights=W).init(CPU)(logits, Tensor.from_data([1, 2, 0], CPU))
     assert out.dtype.name == "f64" and out.shape == (1,)
+
+
+def test_sums_of_half_precision_do_not_overflow():
+    """The quotients fit f16, what is divided and what it is divided by do not."""
+
+    def half(data):
+        return Tensor.from_data(data, CPU, dtype="f16")
+
+    weighted = CrossEntropyLossConfig(weights=[4e4, 1.0, 1.0]).init(CPU)
+    assert weighted(half(np.zeros((4, 3))), Tensor.from_data([0] * 4, CPU)).item() == pytest.approx(
+        math.log(3), rel=1e-3
+    )
+    padded = CrossEntropyLossConfig(pad_tokens=[9]).init(CPU)
+    assert padded(half([[1e4, 0.0, 0.0]] * 9), Tensor.from_data([1] * 8 + [9], CPU)).item() == 1e4
+    elements = half(np.full((3, 3), -1e4)), half(np.ones((3, 3)))
+    assert KLDivLoss().forward(*elements, Reduction.BatchMean).item() == pytest.approx(3e4, rel=1e-3)
 
 
 def test_what_cross_entropy_refuses():

@@ -16,6 +16,7 @@ from burn.tensor import DType, Tensor
 from burn.tensor.activation import log_softmax
 
 from .._checks import check_float, check_int
+from .reduction import wide
 
 _NO_CLASS = no_class("CrossEntropyLoss", "targets")
 
@@ -104,7 +105,9 @@ class CrossEntropyLoss(Module):
             losses, counts = nll_loss(logits, targets, None, pads, 0.0, words)
             losses = -_log(-losses)
             losses = losses if counts is None else losses * counts
-        return losses.mean() if counts is None else losses.sum() / counts.sum()
+        if counts is None:
+            return losses.mean()
+        return (wide(losses).sum() / wide(counts).sum()).cast(losses.dtype)
 
     def _check(self, logits: Tensor, targets: Tensor) -> Tensor:
         """The targets, of a dtype that kernels take; raises unless all fits."""

@@ -4,7 +4,7 @@ import enum
 
 from burn._arguments import shown
 from burn.errors import ArgumentError
-from burn.tensor import Tensor
+from burn.tensor import DType, Tensor
 
 
 class Reduction(enum.Enum):
@@ -51,5 +51,11 @@ def reduce(loss: str, elements: Tensor, reduction: Reduction, auto: Reduction = 
     reduction = check_reduction(loss, reduction, auto)
     if reduction is _MEAN:
         return elements.mean()
-    total = elements.sum()
-    return total if reduction is _SUM else total / float(elements.shape[0])
+    if reduction is _SUM:
+        return elements.sum()
+    return (wide(elements).sum() / float(elements.shape[0])).cast(elements.dtype)
+
+
+def wide(x: Tensor) -> Tensor:
+    """Half precision in f32: a sum that is still to be divided must not overflow."""
+    return x.cast(DType.F32) if x.dtype.size == 2 else x
