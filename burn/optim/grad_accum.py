@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from burn._ops.registry import check_same
 from burn.module import ModuleVisitor, Param
 from burn.optim.grads import GradientsParams, check_grads, check_module
 
@@ -36,6 +37,9 @@ class GradientsAccumulator:
         Args:
             module: the module.
             grads: its gradients; used up.
+
+        Raises:
+            DeviceError: a gradient on another device than those before it.
         """
         check_module("accumulate", module).visit(_Adder(self._sum, check_grads("accumulate", grads)))
 
@@ -51,8 +55,11 @@ class _Adder(ModuleVisitor):
         self._grads = grads
 
     def visit_float(self, param: Param) -> None:
-        grad = self._grads.remove(param.id)
+        grad, before = self._grads.get(param.id), self._total.get(param.id)
         if grad is None:
             return
-        before = self._total.remove(param.id)
-        self._total.register(param.id, grad if before is None else before + grad)
+        if before is not None:
+            check_same("accumulate", before, grad, "grads")
+            grad = before + grad
+        self._total.register(param.id, grad)
+        self._grads.remove(param.id)

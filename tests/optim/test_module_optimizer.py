@@ -3,7 +3,14 @@ import pytest
 
 from burn import Device, Tensor, nn
 from burn._core import core
-from burn.errors import ArgumentError, ArgumentTypeError, AutodiffError, RecordIoError, RecordValidationError
+from burn.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AutodiffError,
+    DeviceError,
+    RecordIoError,
+    RecordValidationError,
+)
 from burn.grad_clipping import GradientClippingConfig, NonFiniteGradientError
 from burn.lr_scheduler import ConstantLr, ModuleLearningRate, ModuleLrScheduler
 from burn.module import Module, ParamGroup
@@ -356,6 +363,16 @@ def test_accumulated_gradients_are_summed():
     total = accumulator.grads()
     np.testing.assert_array_equal(total.get(model.fc1.weight.id).numpy(), expected.numpy())
     assert len(total) == 4 and accumulator.grads().is_empty()
+
+
+def test_a_gradient_on_another_device_is_not_added():
+    model, accumulator = Net(), GradientsAccumulator()
+    before, id = make_grads(model, 0), model.fc1.weight.id
+    want = before.get(id).numpy().copy()
+    accumulator.accumulate(model, before)
+    with pytest.raises(DeviceError, match=r"\[accumulate\] 'grads' must be on .*Flex.*, got .*NdArray"):
+        accumulator.accumulate(model, make_grads(model, 1).to_device(Device.ndarray(), model))
+    np.testing.assert_array_equal(accumulator.grads().get(id).numpy(), want)
 
 
 @pytest.mark.parametrize(
