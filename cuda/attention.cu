@@ -1,5 +1,5 @@
 // Attention without the matrix of scores. A block of 256 threads has 32 queries and meets 32 keys at a time; a thread has one
-// query and four keys, 8 apart. Scores are computed where they are needed: for the logarithms of the sums of exponentials,
+// query and four keys, 8 apart. Scores are computed where they are needed: for the sums of exponentials,
 // for the result, for the gradients of queries and for those of keys and values; 64 columns of a result are a block's.
 #include "common.cuh"
 
@@ -20,10 +20,16 @@ OP(attention_bwd, FLOAT)
 // The C twin is in burn/backend/cuda/launch_attention.h. Strides are in elements: batch, head, row, column.
 struct Shape {
     i64 q[4], k[4], v[4], mask[4], bias[4], y[4], g[4];
-    i64 heads, kv_heads, queries, keys, d, width;
+    i64 heads, kv_heads, queries, keys, d, width, rows;
     double scale, softcap;
     i32 causal, unused;
 };
+// Of a query: the largest score, and one over the sum of exponentials, 0 where it sees nothing; `rows` queries lie between them.
+struct Total { C most, share; };
+INLINE Total total_of(const C *totals, const Shape &shape, i64 row, bool inside) {
+    if (inside) return {totals[row], totals[shape.rows + row]};
+    return {C(0), C(0)};
+}
 struct Tile { C a[SIDE][SIDE + 1], b[SIDE][SIDE + 1]; };
 struct Panel { C p[SIDE][SIDE + 1], v[SIDE][WIDE + 1]; };
 
@@ -113,7 +119,7 @@ INLINE i64 seen(const Shape &shape, i64 q0) {
     return !shape.causal || n > shape.keys ? shape.keys : n;
 }
 
-KERNEL(attention_lse, 256, (C *lse, const T *q, const T *k, const u8 *mask, const T *bias, Shape shape)) {
+KERNEL(attention_totals, 256, (C *totals, const T *q, const T *k, const u8 *mask, const T *bias, Shape shape)) {
     __shared__ Tile tile;
     Place at = place_of(shape.queries, 1);
     i64 b = at.row / shape.heads, h = at.row % shape.heads, q0 = at.piece * SIDE, query = q0 + threadIdx.x / 8;
@@ -131,10 +137,13 @@ KERNEL(attention_lse, 256, (C *lse, const T *q, const T *k, const u8 *mask, cons
         sum = sum * FN(exp)(most - base) + more;
         most = top;
     }
-    if (threadIdx.x % 8 == 0 && query < shape.queries)
-        lse[at.row * shape.queries + query] = sum == 0 ? C(INFINITY) : most + FN(log)(sum);
+    if (threadIdx.x % 8 == 0 && query < shape.queries) {
+        C *found = totals + at.row * shape.queries + query;
+        found[0] = most == C(-INFINITY) ? C(0) : most;
+        found[shape.rows] = sum == 0 ? C(0) : C(1) / sum;
+    }
 }
-KERNEL(attention_out, 256, (T *out, const T *q, const T *k, const T *v, const u8 *mask, const T *bias, const C *lse,
+KERNEL(attention_out, 256, (T *out, const T *q, const T *k, const T *v, const u8 *mask, const T *bias, const C *totals,
                             Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
@@ -142,15 +151,16 @@ KERNEL(attention_out, 256, (T *out, const T *q, const T *k, const T *v, const u8
     i64 pieces = (shape.width + WIDE - 1) / WIDE, first = at.piece % pieces * WIDE, q0 = at.piece / pieces * SIDE;
     i64 b = at.row / shape.heads, h = at.row % shape.heads, kv = h / (shape.heads / shape.kv_heads);
     i64 query = q0 + threadIdx.x / 8;
-    C acc[EACH] = {0}, s[4], slope[4], sums = query < shape.queries ? lse[at.row * shape.queries + query] : C(INFINITY);
+    Total total = total_of(totals, shape, at.row * shape.queries + query, query < shape.queries);
+    C acc[EACH] = {0}, s[4], slope[4];
     for (i64 k0 = 0; k0 < seen(shape, q0); k0 += SIDE) {
         scores(tile, s, slope, q, k, mask, bias, shape, b, h, q0, k0);
 #pragma unroll
-        for (int i = 0; i < 4; i++) s[i] = FN(exp)(s[i] - sums);
+        for (int i = 0; i < 4; i++) s[i] = FN(exp)(s[i] - total.most);
         gather(panel, acc, s, v + b * shape.v[0] + kv * shape.v[1] + k0 * shape.v[2], shape.v[2], shape.v[3], shape.keys - k0,
                first, shape.width, false);
     }
-    put(out + (at.row * shape.queries + q0) * shape.width, acc, C(1), shape.queries - q0, first, shape.width);
+    put(out + (at.row * shape.queries + q0) * shape.width, acc, total.share, shape.queries - q0, first, shape.width);
 }
 
 // Sum of g * y of each query: a warp has one.
@@ -166,7 +176,7 @@ KERNEL(attention_bwd_own, 256, (C *own, const T *y, const T *g, i64 rows, Shape 
 }
 // p: probabilities; s: gradients of the scores, of what they were before the cap with `capped`
 INLINE void slopes(Tile &t, C (&p)[4], C (&s)[4], C (&capped)[4], const T *q, const T *k, const T *v, const u8 *mask,
-                   const T *bias, const C *lse, const T *g, const C *own, const Shape &shape, i64 b, i64 h, i64 q0, i64 k0) {
+                   const T *bias, const C *totals, const T *g, const C *own, const Shape &shape, i64 b, i64 h, i64 q0, i64 k0) {
     C slope[4];
     i64 kv = h / (shape.heads / shape.kv_heads), query = q0 + threadIdx.x / 8, at = (b * shape.heads + h) * shape.queries + query;
     bool inside = query < shape.queries;
@@ -175,16 +185,17 @@ INLINE void slopes(Tile &t, C (&p)[4], C (&s)[4], C (&capped)[4], const T *q, co
     for (int i = 0; i < 4; i++) s[i] = 0;
     products(t, s, g + b * shape.g[0] + h * shape.g[1] + q0 * shape.g[2], shape.g[2], shape.g[3], shape.queries - q0,
              v + b * shape.v[0] + kv * shape.v[1] + k0 * shape.v[2], shape.v[2], shape.v[3], shape.keys - k0, shape.width);
-    C sums = inside ? lse[at] : C(INFINITY), o = inside ? own[at] : C(0);
+    Total total = total_of(totals, shape, at, inside);
+    C o = inside ? own[at] : C(0);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        p[i] = FN(exp)(p[i] - sums);
+        p[i] = FN(exp)(p[i] - total.most) * total.share;
         s[i] = p[i] * (s[i] - o);
         capped[i] = s[i] * slope[i];
     }
 }
 KERNEL(attention_bwd_queries, 256, (T *dq, T *dbias, const T *q, const T *k, const T *v, const u8 *mask, const T *bias,
-                                    const C *lse, const T *g, const C *own, Shape shape)) {
+                                    const C *totals, const T *g, const C *own, Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
     Place at = place_of(shape.queries, shape.d);
@@ -193,7 +204,7 @@ KERNEL(attention_bwd_queries, 256, (T *dq, T *dbias, const T *q, const T *k, con
     i64 query = q0 + threadIdx.x / 8;
     C acc[EACH] = {0}, p[4], s[4], capped[4];
     for (i64 k0 = 0; k0 < (dbias ? shape.keys : seen(shape, q0)); k0 += SIDE) {
-        slopes(tile, p, s, capped, q, k, v, mask, bias, lse, g, own, shape, b, h, q0, k0);
+        slopes(tile, p, s, capped, q, k, v, mask, bias, totals, g, own, shape, b, h, q0, k0);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             i64 key = k0 + threadIdx.x % 8 + 8 * i;
@@ -205,7 +216,7 @@ KERNEL(attention_bwd_queries, 256, (T *dq, T *dbias, const T *q, const T *k, con
     }
     put(dq + (at.row * shape.queries + q0) * shape.d, acc, (C)shape.scale, shape.queries - q0, first, shape.d);
 }
-KERNEL(attention_bwd_keys, 256, (T *dk, T *dv, const T *q, const T *k, const T *v, const u8 *mask, const T *bias, const C *lse,
+KERNEL(attention_bwd_keys, 256, (T *dk, T *dv, const T *q, const T *k, const T *v, const u8 *mask, const T *bias, const C *totals,
                                  const T *g, const C *own, Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
@@ -217,7 +228,7 @@ KERNEL(attention_bwd_keys, 256, (T *dk, T *dv, const T *q, const T *k, const T *
     for (i64 h = kv * group; h < (kv + 1) * group; h++)
         for (i64 q0 = 0; q0 < shape.queries; q0 += SIDE) {
             if (seen(shape, q0) <= k0) continue;
-            slopes(tile, p, s, capped, q, k, v, mask, bias, lse, g, own, shape, b, h, q0, k0);
+            slopes(tile, p, s, capped, q, k, v, mask, bias, totals, g, own, shape, b, h, q0, k0);
             gather(panel, keys, capped, q + b * shape.q[0] + h * shape.q[1] + q0 * shape.q[2], shape.q[2], shape.q[3],
                    shape.queries - q0, first, shape.d, true);
             gather(panel, values, p, g + b * shape.g[0] + h * shape.g[1] + q0 * shape.g[2], shape.g[2], shape.g[3],

@@ -36,7 +36,7 @@ typedef struct {
     const attention_type *t;
     attention_in q, k, v, mask, bias, g, y;
     char *out, *dq, *dk, *dv, *dbias;
-    void *lse;                               /* logarithm of the sum of a query's exponentials; +inf where there are none */
+    void *totals;                            /* of each query the largest score, then one over the sum of exponentials, or 0 */
     int64_t batch, heads, kv_heads, queries, keys, d, width; /* d of queries and keys, width of values */
     int64_t chunk, chunks;
     double scale, softcap;
@@ -203,12 +203,12 @@ static double attention_ns(const attention_job *j, double passes) {
     return passes * (double)(j->batch * j->heads * j->queries) * (double)(j->keys * (j->d + j->width + 16)) * 0.05;
 }
 
-/* out: the result, and of each query the logarithm of the sum of its exponentials */
+/* out: the result, and of each query the largest score and one over the sum of its exponentials */
 static int attention_run(const burn_buf *out, const burn_buf *in, burn_args *a, int64_t causal, int64_t flags) {
     attention_job j = {0};
     if (!attention_inputs(&j, in, a, causal, flags)) return BURN_ERR_STRIDES;
     j.out = out[0].p;
-    j.lse = out[1].p;
+    j.totals = out[1].p;
     int64_t heads = j.batch * j.heads, panel = j.t->panel, d = j.d, w = j.width;
     if (heads * j.queries == 0) return BURN_OK;
     j.chunks = i64_max(1, i64_min(ceil_div(TASKS, heads), ceil_div(j.queries, 2 * QUERIES)));
@@ -220,14 +220,14 @@ static int attention_run(const burn_buf *out, const burn_buf *in, burn_args *a, 
     return j.failed ? rt_no_memory(a, (int64_t)j.bytes) : BURN_OK;
 }
 
-/* out: dq, dk, dv, and with a bias its gradient in full; in: as attention_run, then the result, lse and g */
+/* out: dq, dk, dv, and with a bias its gradient in full; in: as attention_run, then the result, totals and g */
 static int attention_bwd_run(const burn_buf *out, const burn_buf *in, burn_args *a, int64_t causal, int64_t flags,
                              int64_t wants) {
     attention_job j = {0};
     const burn_buf *more = in + a->n_in - 3;
     if (!attention_inputs(&j, in, a, causal, flags)) return BURN_ERR_STRIDES;
     if (!attention_view(&j.y, &more[0], 0) || !attention_view(&j.g, &more[2], 0) || more[1].strides) return BURN_ERR_STRIDES;
-    j.lse = more[1].p;
+    j.totals = more[1].p;
     j.dq = out[0].p;
     j.dk = out[1].p;
     j.dv = out[2].p;

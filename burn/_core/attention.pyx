@@ -12,13 +12,13 @@ cdef extern from "attention.h" nogil:
                           int64_t causal, int64_t flags, int64_t wants)
 
 
-# out, lse = q, k, v, mask, bias (the last two may be missing: flags)
+# out, totals = q, k, v, mask, bias (the last two may be missing: flags)
 cdef int attention_fwd(const burn_buf *out, const burn_buf *q_k_v_mask_bias, burn_args *a) noexcept nogil:
     return attention_run(out, q_k_v_mask_bias, a, a.i[0], a.i[1])
 
-# dq, dk, dv, dbias from the same inputs and y, lse, g
-cdef int attention_bwd(const burn_buf *out, const burn_buf *q_k_v_mask_bias_y_lse_g, burn_args *a) noexcept nogil:
-    return attention_bwd_run(out, q_k_v_mask_bias_y_lse_g, a, a.i[0], a.i[1], a.i[2])
+# dq, dk, dv, dbias from the same inputs and y, totals, g
+cdef int attention_bwd(const burn_buf *out, const burn_buf *q_k_v_mask_bias_y_totals_g, burn_args *a) noexcept nogil:
+    return attention_bwd_run(out, q_k_v_mask_bias_y_totals_g, a, a.i[0], a.i[1], a.i[2])
 
 
 cdef burn_row rows[16]

@@ -200,8 +200,10 @@ static void FN(forward)(const attention_job *j, int64_t b, int64_t h, int64_t fi
             FN(product)(rows, w, n, s, ROOM, 1, vp + k0 * PANEL, PANEL * j->keys, o, w, k0 > 0);
         }
         for (int64_t r = 0; r < rows; r++) {
-            FN(put_rows)(o + r * w, w, 1, w, sum[r] == 0 ? 0 : 1 / sum[r], (T *)j->out + (row + r) * w);
-            ((A *)j->lse)[row + r] = sum[r] == 0 ? (A)INFINITY : most[r] + (A)log((double)sum[r]);
+            A share = sum[r] == 0 ? 0 : 1 / sum[r];
+            FN(put_rows)(o + r * w, w, 1, w, share, (T *)j->out + (row + r) * w);
+            ((A *)j->totals)[row + r] = most[r] == -(A)INFINITY ? 0 : most[r];
+            ((A *)j->totals)[j->batch * j->heads * j->queries + row + r] = share;
         }
     }
 }
@@ -225,7 +227,7 @@ static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *sc
             const T *from = (const T *)j->q.p + b * j->q.s[0] + h * j->q.s[1] + q0 * j->q.s[2];
             const T *slope = (const T *)j->g.p + b * j->g.s[0] + h * j->g.s[1] + q0 * j->g.s[2];
             const T *y = (const T *)j->y.p + b * j->y.s[0] + h * j->y.s[1] + q0 * j->y.s[2];
-            const A *lse = (const A *)j->lse + row;
+            const A *most = (const A *)j->totals + row, *share = most + j->batch * j->heads * j->queries;
             FN(take_rows)(from, j->q.s[2], rows, d, (A)j->scale, q, d);
             FN(panels)(from, j->q.s[2], rows, d, (A)j->scale, qp, PANEL * QUERIES);
             FN(take_rows)(slope, j->g.s[2], rows, w, 1, g, w);
@@ -244,12 +246,12 @@ static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *sc
                 FN(scores)(j, b, h, q0, rows, k0, n, s, slopes);
                 for (int64_t r = 0; r < rows; r++) {
                     A *sr = s + r * ROOM, *dr = ds + r * ROOM;
-                    V c = SPREAD(lse[r]), o = SPREAD(own[r]);
+                    V c = SPREAD(most[r]), f = SPREAD(share[r]), o = SPREAD(own[r]);
                     for (int64_t i = 0; i < n; i += L) {
                         V p, t;
                         memcpy(&p, sr + i, sizeof p);
                         memcpy(&t, dr + i, sizeof t);
-                        p = EXP(p - c);
+                        p = EXP(p - c) * f;
                         t = p * (t - o);
                         memcpy(sr + i, &p, sizeof p);
                         memcpy(dr + i, &t, sizeof t);

@@ -1,4 +1,8 @@
-"""Attention without the matrix of scores: its gradient computes the probabilities again, from the logarithm of their sums."""
+"""Attention without the matrix of scores: its gradient computes the probabilities again.
+
+For that the kernel leaves two numbers a query: its largest score, and one over the sum of the exponentials of what its scores
+are below it, 0 where it sees nothing. The logarithm of that sum, added to a large score, would be lost.
+"""
 
 import math
 
@@ -69,21 +73,21 @@ def attention(query, key, value, mask, bias, scale, softcap, causal):
     ints, floats = (int(causal), flags), (scale, 0.0 if softcap in (None, math.inf) else float(softcap))
     wide = DType.F32.code if query.dtype in (DType.F16, DType.BF16) else query._dtype
     out = core.empty((*q[:3], v[3]), query._dtype, query._slot, max(t._ctx for t in ins))
-    lse = core.empty(q[:3], wide, query._slot, 0)
-    _attention.update(ins, (out, lse), ints, floats)
-    _attention.record(ins, out, (ints, floats, lse))
+    totals = core.empty((2, *q[:3]), wide, query._slot, 0)
+    _attention.update(ins, (out, totals), ints, floats)
+    _attention.record(ins, out, (ints, floats, totals))
     return out
 
 
 def _attention_rule(node, g):
-    ints, floats, lse = node.attrs
+    ints, floats, totals = node.attrs
     ins = [node.saved(i) for i in range(node.count)]
     outs = [core.empty(x._dims, g._dtype, g._slot, 0) for x in ins[:3]]
     at = 3 + bool(ints[1] & MASK)
     if ints[1] & BIAS and node.needs(at):
         outs.append(core.empty(ins[at]._dims, g._dtype, g._slot, 0))
     wants = sum(node.needs(i) << i for i in range(3))
-    _attention_bwd.update((*ins, node.output, lse, g), outs, (*ints, wants), floats)
+    _attention_bwd.update((*ins, node.output, totals, g), outs, (*ints, wants), floats)
     grads = [outs[i] if wants >> i & 1 else None for i in range(3)]
     return (*grads, *[None] * (at - 3), *outs[3:], None)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burn.tensor import module
+from burn.tensor import Tensor, module
 from burn.tensor.ops import AttentionModuleOptions
 from tests.cases import F32, F64
 from tests.cases import attention as cases
@@ -50,6 +50,21 @@ def test_worked_numbers(device):
         (attention(q, k, v, mask), [0, 3.0092846]),
     ):
         np.testing.assert_allclose(array(have).ravel(), want, rtol=1e-7)
+
+
+def test_large_scores_lose_no_digits(device):
+    """Scores of a million, whose differences f32 holds, and the logarithm of whose sums it would not."""
+    rng = np.random.default_rng(0)
+    k = np.stack([np.ones(40), rng.integers(0, 3, 40)], 1)[None, None]
+    q, (v, g) = np.full((1, 1, 5, 2), [1e6, 1.0]), rng.standard_normal((2, 1, 1, 40, 3))
+    found = []
+    for dtype in ("f32", "f64"):
+        leaves = [Tensor.from_data(x, device.autodiff(), dtype=dtype).require_grad() for x in (q, k, v)]
+        out = attention(*leaves, scale=1.0)
+        grads = (out * Tensor.from_data(g[:, :, :5], device.autodiff(), dtype=dtype)).sum().backward()
+        found.append([array(out.detach()), *(array(leaf.grad(grads)) for leaf in leaves)])
+    for have, want in zip(*found, strict=True):
+        np.testing.assert_allclose(have, want, atol=2e-6 * np.abs(want).max())
 
 
 def test_an_infinite_cap_is_none(device):

@@ -8,7 +8,7 @@
 /* the C twin of Shape in cuda/attention.cu */
 typedef struct {
     int64_t q[4], k[4], v[4], mask[4], bias[4], y[4], g[4];
-    int64_t heads, kv_heads, queries, keys, d, width;
+    int64_t heads, kv_heads, queries, keys, d, width, rows;
     double scale, softcap;
     int32_t causal, unused;
 } attention_shape;
@@ -24,6 +24,7 @@ static attention_shape attention_shape_of(const burn_buf *in, const burn_args *a
     attention_shape s = {.heads = in[0].shape[1], .kv_heads = in[1].shape[1], .queries = in[0].shape[2], .keys = in[1].shape[2],
                          .d = in[0].shape[3], .width = in[2].shape[3], .scale = a->f[0], .softcap = a->f[1],
                          .causal = (int32_t)a->i[0]};
+    s.rows = in[0].shape[0] * s.heads * s.queries;
     int at = 3;
     attention_strides(s.q, &in[0]);
     attention_strides(s.k, &in[1]);
@@ -55,7 +56,7 @@ static int launch_attention(const burn_buf *out, const burn_buf *in, burn_args *
     void *sums[] = {(void *)&out[1].p, (void *)&in[0].p, (void *)&in[1].p, &mask, &bias, &s};
     void *result[] = {(void *)&out[0].p, (void *)&in[0].p, (void *)&in[1].p, (void *)&in[2].p, &mask, &bias,
                       (void *)&out[1].p, &s};
-    int status = attention_launch(r, 0, "lse", attention_pieces(s.queries, 1) * heads, sums);
+    int status = attention_launch(r, 0, "totals", attention_pieces(s.queries, 1) * heads, sums);
     return status ? status : attention_launch(r, 1, "out", attention_pieces(s.queries, s.width) * heads, result);
 }
 
@@ -64,7 +65,7 @@ static int launch_attention_bwd(const burn_buf *out, const burn_buf *in, burn_ar
     void *mask = NULL, *bias = NULL, *own = NULL, *none = NULL;
     const burn_buf *more = in + a->n_in - 3;
     attention_shape s = attention_shape_of(in, a, &mask, &bias);
-    int64_t batch = in[0].shape[0], rows = batch * s.heads * s.queries;
+    int64_t batch = in[0].shape[0], rows = s.rows;
     size_t bytes = (size_t)rows * 8;
     attention_strides(s.y, &more[0]);
     attention_strides(s.g, &more[2]);

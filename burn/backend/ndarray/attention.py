@@ -29,17 +29,19 @@ def scores_of(ins, ints, floats):
 def attention(outs, ins, ints, floats):
     _, _, v, s, _ = scores_of(ins, ints, floats)
     most = s.max(3, keepdims=True, initial=-np.inf)
-    e = np.exp(s - np.where(most == -np.inf, 0, most))
+    most = np.where(most == -np.inf, 0, most).astype(outs[1].dtype)  # as it is kept
+    e = np.exp(s - most)
     total = e.sum(3, keepdims=True)
-    outs[0][...] = np.where(total == 0, 0, e @ v / np.where(total == 0, 1, total))
-    outs[1][...] = np.where(total == 0, np.inf, most + np.log(total))[..., 0]
+    share = np.where(total == 0, 0, 1 / np.where(total == 0, 1, total))
+    outs[0][...] = e @ v * share
+    outs[1][...] = np.stack([most[..., 0], share[..., 0]])
 
 
 @kernel("attention_bwd")
 def attention_bwd(outs, ins, ints, floats):
-    y, lse, g = (wide(x) for x in ins[-3:])
+    y, (most, share), g = (wide(x) for x in ins[-3:])
     q, k, v, s, slope = scores_of(ins[:-3], ints, floats)
-    p = np.exp(s - lse[..., None])
+    p = np.exp(s - most[..., None]) * share[..., None]
     ds = p * (g @ v.swapaxes(2, 3) - (g * y).sum(3, keepdims=True))
     if len(outs) > 3:
         outs[3][...] = ds
