@@ -198,8 +198,9 @@ KERNEL(attention_bwd_queries, 256, (T *dq, T *dbias, const T *q, const T *k, con
                                     const C *totals, const T *g, const C *own, Shape shape)) {
     __shared__ Tile tile;
     __shared__ Panel panel;
-    Place at = place_of(shape.queries, shape.d);
-    i64 pieces = (shape.d + WIDE - 1) / WIDE, first = at.piece % pieces * WIDE, q0 = at.piece / pieces * SIDE;
+    i64 columns = shape.d > 0 ? shape.d : 1, pieces = (columns + WIDE - 1) / WIDE; // without one there is the bias still
+    Place at = place_of(shape.queries, columns);
+    i64 first = at.piece % pieces * WIDE, q0 = at.piece / pieces * SIDE;
     i64 b = at.row / shape.heads, h = at.row % shape.heads, kv = h / (shape.heads / shape.kv_heads);
     i64 query = q0 + threadIdx.x / 8;
     C acc[EACH] = {0}, p[4], s[4], capped[4];

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burn.tensor import Tensor, module
+from burn.tensor import Tensor, activation, module
 from burn.tensor.ops import AttentionModuleOptions
 from tests.cases import F32, F64
 from tests.cases import attention as cases
@@ -65,6 +65,19 @@ def test_large_scores_lose_no_digits(device):
         found.append([array(out.detach()), *(array(leaf.grad(grads)) for leaf in leaves)])
     for have, want in zip(*found, strict=True):
         np.testing.assert_allclose(have, want, atol=2e-6 * np.abs(want).max())
+
+
+def test_a_bias_alone_makes_the_scores(device):
+    """Queries and keys of size 0; the gradient of the bias is that through its softmax."""
+    rng = np.random.default_rng(0)
+    v, b = (tensor(rng.standard_normal((1, 1, *n)), device).autodiff().require_grad() for n in ((4, 2), (3, 4)))
+    nothing = [Tensor.zeros([1, 1, n, 0], device.autodiff(), dtype=b.dtype).require_grad() for n in (3, 4)]
+    found = []
+    for out in (attention(*nothing, v, bias=b), activation.softmax(b, 3).matmul(v)):
+        grads = (out * out).sum().backward()
+        found.append([array(out.detach()), array(b.grad(grads)), array(v.grad(grads))])
+    for have, want in zip(*found, strict=True):
+        np.testing.assert_allclose(have, want, atol=1e-6)
 
 
 def test_an_infinite_cap_is_none(device):

@@ -77,7 +77,7 @@ static int launch_attention_bwd(const burn_buf *out, const burn_buf *in, burn_ar
     if (rows && !(own = scratch_take(r, bytes))) return BURN_ERR_RAISED;
     int status = attention_launch(r, 2, "own", (rows + 7) / 8, sums);
     if (!status && ((a->i[2] & 1) || a->n_out > 3))
-        status = attention_launch(r, 3, "queries", attention_pieces(s.queries, s.d) * batch * s.heads, queries);
+        status = attention_launch(r, 3, "queries", attention_pieces(s.queries, s.d ? s.d : 1) * batch * s.heads, queries);
     int64_t widest = s.d > s.width ? s.d : s.width;
     if (!status && (a->i[2] & 6))
         status = attention_launch(r, 4, "keys", attention_pieces(s.keys, widest) * batch * s.kv_heads, keys);
