@@ -85,7 +85,7 @@ def main(arguments=None):
         failed = [reason for reason in pool.map(make, units) if reason]
     for reason in failed:
         print(reason, file=sys.stderr)
-    print(f"{len(units) - len(failed)} of {len(units)} modules are in {cache.folder()}")
+    print(f"{len(units) - len(failed)} of {len(units)} modules are in {'the cache' if failed else cache.folder()}")
     return len(failed)
 
 

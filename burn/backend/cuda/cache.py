@@ -23,10 +23,17 @@ _warned = False
 
 @functools.cache
 def folder():
-    """The cache folder: BURN_CUDA_CACHE, else `burn/cuda` in the user's cache folder; the same for the whole process."""
+    """The cache folder: BURN_CUDA_CACHE, else `burn/cuda` in the user's cache folder; the same for the whole process.
+
+    Raises:
+        OSError: the user has no home, as in a container with a number for a user.
+    """
     named = os.environ.get("BURN_CUDA_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(named or os.path.join(base, "burn", "cuda")).expanduser().absolute()
+    path = os.path.expanduser(named or os.path.join(base, "burn", "cuda"))
+    if path.startswith("~"):
+        raise OSError(f"no home folder for {path}")
+    return Path(path).absolute()
 
 
 def key(source, options, arch):
@@ -56,9 +63,9 @@ def load(label, name, toolkit):
 
 def store(label, name, toolkit, content):
     """Keeps a module, and says whether it could; a failure costs a warning only."""
-    path = _path(label, name, toolkit)
     temporary = None
     try:
+        path = _path(label, name, toolkit)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
         with open(temporary, "xb") as file:

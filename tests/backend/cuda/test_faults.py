@@ -208,6 +208,14 @@ def test_cache_that_cannot_be_written(fresh_python, tmp_path):
         BURN_CUDA_CACHE=str(tmp_path / "file" / "cache"),
     )
     assert out.startswith("1 [cuda] the cache of compiled kernels cannot be") and "BURN_CUDA_CACHE" in out
+    nobody = "import os\nos.path.expanduser = str\n"  # a user without a home
+    out = fresh_python(
+        nobody + WARNED + textwrap.indent(BEGIN, "    ") + "\nprint(len(seen), seen[0].message)",
+        BURN_CUDA_CACHE="", XDG_CACHE_HOME="",
+    )  # fmt: skip
+    assert out.startswith(
+        "1 [cuda] the cache of compiled kernels cannot be read (no home folder for ~/.cache/burn/cuda)"
+    )
 
 
 def test_a_kernel_that_does_not_compile_is_named(fresh_python, tmp_path):
