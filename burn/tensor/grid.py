@@ -7,6 +7,7 @@ from burn._ops.movement import expand, reshape
 from burn._ops.registry import FLOAT, check_kind, check_same, check_tensor
 from burn.errors import ArgumentTypeError, ShapeError
 from burn.tensor._calls import teach_functions
+from burn.tensor.dtype import DType
 from burn.tensor.shape import as_shape
 from burn.tensor.tensor import Tensor
 
@@ -177,8 +178,9 @@ def _even(like, n):
     """n numbers evenly from -1 to 1; a single one is 0."""
     if n == 1:
         return Tensor.zeros([1], like.device.inner(), dtype=like.dtype)
-    places = Tensor.arange(0, n, like.device.inner()).cast(like.dtype)
-    return places / ((n - 1) / 2) - 1.0
+    # Half precision does not hold the places themselves.
+    places = Tensor.arange(0, n, like.device.inner()).cast(DType.F32 if like.dtype.size == 2 else like.dtype)
+    return (places / ((n - 1) / 2) - 1.0).cast(like.dtype)
 
 
 def _options(options):

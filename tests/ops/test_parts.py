@@ -220,6 +220,10 @@ def test_affine_grid(device):
     grid = array(affine_grid_2d(flat, [1, 3, 2, 3]))
     assert grid.tolist() == [[[[-1, -1], [0, -1], [1, -1]], [[-1, 1], [0, 1], [1, 1]]]]
     assert array(affine_grid_2d(flat, [1, 3, 1, 1])).tolist() == [[[[0.0, 0.0]]]]
+    for dtype, n in ((F16, 3000), (F16, 70_000), (BF16, 300)):  # more places than the dtype holds
+        identity = tensor(np.array([[[1.0, 0, 0], [0, 1, 0]]], dtype), device)
+        points = array(affine_grid_2d(identity, [1, 3, 1, n])).astype("f8")[0, 0, :, 0]
+        np.testing.assert_allclose(points, np.linspace(-1, 1, n), rtol=0, atol={F16: 1e-3, BF16: 8e-3}[dtype] / 2)
     with pytest.raises(ShapeError, match=r"\[affine_grid_2d\] 'transform'"):
         affine_grid_2d(flat, [2, 3, 4, 5])
 
