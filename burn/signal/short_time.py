@@ -6,7 +6,7 @@ from burn._arguments import instance, truth
 from burn._ops.registry import check_same, check_tensor
 from burn.errors import ArgumentError, ShapeError
 from burn.signal.fourier import cfft, irfft, rfft
-from burn.tensor import PadMode, Tensor
+from burn.tensor import DType, PadMode, Tensor
 from burn.tensor._calls import teach_functions
 from burn.tensor.shape import int_of
 
@@ -155,9 +155,9 @@ def istft(matrix, window=None, length=None, options=None):
     weights = _window("istft", window, options, matrix)
     pieces = irfft(re, im, 2, n) * weights.reshape([1, 1, n])
     total = n + hop * (count - 1)
-    starts = Tensor.arange(0, hop * count, matrix.device.inner(), step=hop).reshape([count, 1])
-    places = (starts + Tensor.arange(0, n, matrix.device.inner(), step=1).reshape([1, n])).reshape([count * n])
     like = matrix.device.inner()
+    starts = Tensor.arange(0, hop * count, like, dtype=DType.I64, step=hop).reshape([count, 1])
+    places = (starts + Tensor.arange(0, n, like, dtype=DType.I64).reshape([1, n])).reshape([count * n])
     out = Tensor.zeros([batch, total], like, dtype=matrix.dtype)
     out = out.select_assign(1, places, pieces.reshape([batch, count * n]), "Add")
     squares = (weights * weights).reshape([1, n]).expand([count, n]).reshape([count * n])

@@ -179,7 +179,9 @@ def _even(like, n):
     if n == 1:
         return Tensor.zeros([1], like.device.inner(), dtype=like.dtype)
     # Half precision does not hold the places themselves.
-    places = Tensor.arange(0, n, like.device.inner()).cast(DType.F32 if like.dtype.size == 2 else like.dtype)
+    places = Tensor.arange(0, n, like.device.inner(), dtype=DType.I64).cast(
+        DType.F32 if like.dtype.size == 2 else like.dtype
+    )
     return (places / ((n - 1) / 2) - 1.0).cast(like.dtype)
 
 

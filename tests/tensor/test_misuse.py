@@ -207,6 +207,23 @@ assert x.grad(values.sum().backward()).numpy().sum(1).tolist() == [1.0, 1.0, 1.0
         fresh_python(code.format(name))
 
 
+def test_sizes_that_the_default_int_dtype_does_not_hold(fresh_python):
+    fresh_python("""
+from burn import Device, DType, Tensor, signal
+from burn.nn.attention import generate_padding_mask
+from burn.tensor import affine_grid_2d
+Device.flex().configure(DType.I8)
+same = Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+grid = affine_grid_2d(same, [1, 1, 1, 301])
+assert grid[0, 0, 150, 0].item() == 0.0 and grid[0, 0, 300, 0].item() == 1.0
+made = generate_padding_mask(0, [[1] * 200, [1]])
+assert made.mask.tolist() == [[False] * 200, [False] + [True] * 199] and made.tensor.dtype is DType.I8
+options = signal.StftOptions(16)
+x = Tensor.ones([1, 600])
+assert (signal.istft(signal.stft(x, None, options), None, 600, options) - x).abs().max().item() < 1e-5
+""")
+
+
 def test_reading_in_another_dtype():
     x = T([[1.5, -2.0], [3.0, 0.0]])
     assert x.to_data_dtype("i32").to_vec() == [1, -2, 3, 0] and x.into_data_as(bool).dtype is DType.Bool

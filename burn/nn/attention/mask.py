@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from burn._arguments import device as check_device
 from burn._arguments import instance, integer
 from burn.config import ConfigEnum, tuple_variant
-from burn.tensor import Int, Tensor
+from burn.tensor import DType, Int, Tensor
 
 
 def generate_autoregressive_mask(batch_size: int, seq_length: int, device=None) -> Tensor:
@@ -108,7 +108,7 @@ def generate_padding_mask(
         empty = Tensor.zeros(shape, place, kind=Int)
         return GeneratePaddingMask(empty, empty.equal_elem(1))
     filled = [row + [pad] * (length - len(row)) for row in kept]
-    counts = Tensor.from_data([[len(row)] for row in kept], place)
-    columns = Tensor.arange(0, length, place).unsqueeze_dim(0)
+    counts = Tensor.from_data([[len(row)] for row in kept], place, dtype=DType.I64)
+    columns = Tensor.arange(0, length, place, dtype=DType.I64).unsqueeze_dim(0)
     mask = columns.expand(shape).greater_equal(counts.expand(shape))
     return GeneratePaddingMask(Tensor.from_data(filled, place), mask)
