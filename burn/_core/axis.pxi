@@ -90,6 +90,8 @@ def along(Op op, x, dim=MISSING, bint flag=False, wanted=None):
     if row == NULL or dtype < 0 or (op.n_out > 1 and index != DT_I32 and index != DT_I64):
         return None
     fold_axis(a, axis, ints)
+    if ints[1] > 0x7fffffff and (op.n_out > 1 or op.out_dtype == INDEX_DTYPE):
+        return None
     ints[3] = flag
     ndim = a.ndim
     for i in range(ndim):

@@ -6,7 +6,7 @@ import math
 from burn._core import core
 from burn._ops.elementwise import cast, div_bwd, mask_fill, mask_where, mul_bwd
 from burn._ops.movement import _copy, arange, contiguous, copied, full_like_shape, permute, reshape, slice_view, zeros
-from burn._ops.reduce import _index_dtypes, extremum, fold
+from burn._ops.reduce import extremum, fold, index_dtypes, positions
 from burn._ops.registry import ANY, BOOL, FLOAT, INT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn._ops.scan import cumsum
@@ -136,8 +136,9 @@ _MASK_BLOCK = 8192  # as in the kernels
 
 def places(mask, by_axis=False, dtype=None):
     """Coordinates of the true elements in row-major order, outside the graph: [n, rank], or [rank, n] where by_axis."""
-    raw, wanted = _index_dtypes(mask) if dtype is None else (dtype, dtype)
     dims, rank = mask._dims, mask.ndim
+    longest = max(dims, default=1)
+    raw, wanted = index_dtypes(mask, longest) if dtype is None else (dtype, dtype)
     if not mask._size:
         return zeros((rank, 0) if by_axis else (0, rank), wanted.code, mask._slot)
     mask = contiguous(cast(core.alias(mask, 0), DType.Bool))
@@ -148,7 +149,7 @@ def places(mask, by_axis=False, dtype=None):
     shape = (rank, n) if by_axis else (n, rank)
     if not n:
         return zeros(shape, wanted.code, mask._slot)
-    return cast(_mask_places.apply((mask, ends), shape, raw.code, ints), wanted)
+    return positions("argwhere", _mask_places.apply((mask, ends), shape, raw.code, ints), wanted, longest)
 
 
 def true_positions(mask):

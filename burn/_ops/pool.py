@@ -9,7 +9,7 @@ import math
 from burn._arguments import instance, integer, shown
 from burn._core import core
 from burn._ops import elementwise as ew
-from burn._ops.reduce import _index_dtypes
+from burn._ops.reduce import index_dtypes, positions
 from burn._ops.registry import FLOAT, INT, check_device, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
@@ -110,16 +110,17 @@ def max_pool(op, x, options, kind, axes):
 
 def max_pool_with_indices(op, x, options, kind, axes):
     """The largest of each window, and its place in the plane; -1 for a window without a cell of the input."""
-    return _largest(x, *window(op, x, options, kind, axes))
+    values, places, wanted = _largest(x, *window(op, x, options, kind, axes))
+    return values, positions(op, places, wanted, math.prod(x._dims[2:]))
 
 
 def _largest(x, shape, ints):
-    raw, wanted = _index_dtypes(x)
+    raw, wanted = index_dtypes(x, math.prod(x._dims[2:]))
     values = core.empty(shape, x._dtype, x._slot, x._ctx)
     places = core.empty(shape, raw.code, x._slot, x._ctx)
     _places.update((x,), (values, places), ints)
     _places.record((x,), values, (ints, places))
-    return values, ew.cast(places, wanted)
+    return values, places, wanted
 
 
 def _max_rule(node, g):
@@ -170,7 +171,9 @@ def max_pool2d_with_indices_backward(x, options, kind, grad, indices):
     if indices._dims != shape:
         raise ShapeError(f"[{op}] 'indices' must have the shape of the output {list(shape)}, got {indices.dims()}")
     named = (op, "height * width", 1, 0)  # for the error of a place outside the plane
-    return _max_bwd.apply((grad, ew.cast(indices, _index_dtypes(x)[0])), x._dims, x._dtype, ints, (), named)
+    return _max_bwd.apply(
+        (grad, ew.cast(indices, index_dtypes(x, math.prod(x._dims[2:]))[0])), x._dims, x._dtype, ints, (), named
+    )
 
 
 def _same_window(op):

@@ -1,13 +1,16 @@
 """Reductions: the kernels see [outer, n, inner] and reduce the middle axis; Python folds any axes into that form."""
 
+import functools
 import math
+
+import numpy as np
 
 from burn._core import core
 from burn._ops import elementwise as ew
 from burn._ops.movement import expand, reshape, slice_view, zeros
 from burn._ops.registry import ANY, FLOAT, NUMERIC, check_kind, check_tensor, define
 from burn._ops.rule import compile_rule, python_rule
-from burn.errors import ShapeError
+from burn.errors import NumberOverflowError, ShapeError
 from burn.tensor.dtype import DType
 
 INDEX = -2  # out_dtype: the device's default Int dtype, which positions have
@@ -132,10 +135,25 @@ def _refuse_empty(name, x, axis):
         raise ShapeError(f"[{name}] 'self' must not {where}, got shape {list(x._dims)}; there is no {name} of nothing")
 
 
-def _index_dtypes(x):
-    """(dtype that kernels write positions in, the device's default Int dtype that results have)."""
+@functools.cache
+def _largest(dtype):
+    return int(np.iinfo(dtype.numpy).max)
+
+
+def index_dtypes(x, count):
+    """(dtype that kernels write positions 0..count in, the device's default Int dtype that results have)."""
     want = x.device.settings().int_dtype
-    return (want if want in (DType.I32, DType.I64) else DType.I64), want
+    return (want if want == DType.I32 and count - 1 <= _largest(want) else DType.I64), want
+
+
+def positions(name, raw, want, count):
+    """What a kernel wrote of 0..count as the device's default Int dtype; refused where that cannot hold all of them."""
+    if count - 1 > _largest(want):
+        raise NumberOverflowError(
+            f"[{name}] gives positions up to {count - 1:,}, which the device's default Int dtype {want} does not hold; "
+            "choose DType.I64 by device.configure(DeviceConfig().int_dtype(...))"
+        )
+    return ew.cast(raw, want)
 
 
 def extremum(name, x, axis):
@@ -143,7 +161,7 @@ def extremum(name, x, axis):
     _check(name, x, NUMERIC)
     _refuse_empty(name, x, axis)
     if core.node_state(x):
-        return extremum_with_indices(name, x, axis)[0]
+        return _extremum_and_places(name, x, axis)[0]
     return _run(_max if name == "max" else _min, x, axis)
 
 
@@ -151,22 +169,32 @@ def extremum_with_indices(name, x, axis):
     """(values, first positions) of max or min."""
     _check(name, x, NUMERIC)
     _refuse_empty(name, x, axis)
+    values, indices, want = _extremum_and_places(name, x, axis)
+    return values, positions(name, indices, want, _count(x, axis))
+
+
+def _count(x, axis):
+    return x._size if axis is None else x._dims[axis]
+
+
+def _extremum_and_places(name, x, axis):
     op = _max_with_indices if name == "max" else _min_with_indices
     shape = reduced(x._dims, axis)
-    raw, want = _index_dtypes(x)
+    raw, want = index_dtypes(x, _count(x, axis))
     values = core.empty(shape, x._dtype, x._slot, x._ctx)
     indices = core.empty(shape, raw.code, x._slot, x._ctx)
     op.update((x,), (values, indices), fold(x._dims, axis))
     op.record((x,), values, (axis, indices))
-    return values, ew.cast(indices, want)
+    return values, indices, want
 
 
 def arg_extremum(name, x, axis):
     """First position of the largest or smallest element along an axis."""
     _check(name, x, NUMERIC)
     _refuse_empty(name, x, axis)
-    raw, want = _index_dtypes(x)
-    return ew.cast(_run(_argmax if name == "argmax" else _argmin, x, axis, raw.code), want)
+    n = _count(x, axis)
+    raw, want = index_dtypes(x, n)
+    return positions(name, _run(_argmax if name == "argmax" else _argmin, x, axis, raw.code), want, n)
 
 
 def any_(x, axis=None):

@@ -2,7 +2,7 @@
 
 from burn._ops import elementwise as ew
 from burn._ops.movement import arange, expand, reshape, zeros
-from burn._ops.reduce import _index_dtypes, fold
+from burn._ops.reduce import fold, index_dtypes
 from burn._ops.registry import NUMERIC, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
 
@@ -47,7 +47,7 @@ def _cumprod_bwd(node, g):
     x, out = node.saved(0), node.output
     axis = node.attrs[0]
     zero = x.equal_scalar(0.0)
-    zeros_so_far = cumsum(ew.cast(zero, _index_dtypes(x)[0]), axis)
+    zeros_so_far = cumsum(ew.cast(zero, index_dtypes(x, x._dims[axis])[0]), axis)
     first = ew.bool_and(zero, zeros_so_far.equal_scalar(1))
     without = cumprod(ew.mask_fill(x, first, 1.0), axis)
     before = ew.div_bwd(ew.mask_fill(x, zero, 1.0), cumsum(ew.mul_bwd(out, g), axis, True))
@@ -64,8 +64,8 @@ def _extremum_bwd(node, g):
     if not x._size:
         return (g,)
     taken = ew.bool_or(ew.equal(x, out), ew.is_nan(x))
-    raw, _ = _index_dtypes(x)
     n = x._dims[axis]
+    raw, _ = index_dtypes(x, n)
     own = reshape(arange(0, n, 1, raw.code, x._slot, 0), [n if a == axis else 1 for a in range(x.ndim)])
     own = expand(own, x._dims)
     positions = cummax(ew.mask_fill(own, taken.bool_not(), 0), axis)

@@ -7,9 +7,8 @@ NaN stands above all numbers, whatever its sign; -0 equals 0.
 import math
 
 from burn._core import core
-from burn._ops import elementwise as ew
 from burn._ops.movement import contiguous, swap, zeros
-from burn._ops.reduce import INDEX, _index_dtypes, _refuse_empty
+from burn._ops.reduce import INDEX, _refuse_empty, index_dtypes, positions
 from burn._ops.registry import FLOAT, NUMERIC, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
@@ -21,11 +20,11 @@ _argsort = define("argsort", "sort", kinds=NUMERIC, cuts_graph=True, shape="rows
 VALUES, INDICES, BOTH = 1, 2, 3
 
 
-def _part(x, axis, descending, first, k, want):
+def _part(name, x, axis, descending, first, k, want):
     """Positions first..first+k of the sorted axis: values, indices or (values, indices)."""
     last = x.ndim - 1
     if axis != last and math.prod(x._dims[axis + 1 :]) != 1:
-        part = _part(contiguous(swap(x, axis, last)), last, descending, first, k, want)
+        part = _part(name, contiguous(swap(x, axis, last)), last, descending, first, k, want)
         back = [contiguous(swap(t, axis, last)) for t in (part if want == BOTH else (part,))]
         return tuple(back) if want == BOTH else back[0]
     dims = x._dims
@@ -33,20 +32,20 @@ def _part(x, axis, descending, first, k, want):
     ints = (math.prod(dims[:axis]), dims[axis], int(descending), first, k)
     if want == VALUES and not core.node_state(x):
         return _sort_values.apply((x,), shape, x._dtype, ints)
-    raw, wanted = _index_dtypes(x)
+    raw, wanted = index_dtypes(x, dims[axis])
     if want == INDICES:
-        return ew.cast(_argsort.apply((x,), shape, raw.code, ints), wanted)
+        return positions(name, _argsort.apply((x,), shape, raw.code, ints), wanted, dims[axis])
     values = core.empty(shape, x._dtype, x._slot, x._ctx)
     indices = core.empty(shape, raw.code, x._slot, x._ctx)
     _sort.update((x,), (values, indices), ints)
     _sort.record((x,), values, (axis, indices))
-    return values if want == VALUES else (values, ew.cast(indices, wanted))
+    return values if want == VALUES else (values, positions(name, indices, wanted, dims[axis]))
 
 
 def sort(name, x, axis, descending, want):
     """A whole axis in order."""
     check_kind(name, check_tensor(name, x), NUMERIC)
-    return _part(x, axis, descending, 0, x._dims[axis], want)
+    return _part(name, x, axis, descending, 0, x._dims[axis], want)
 
 
 def topk(name, x, k, axis, want):
@@ -55,14 +54,14 @@ def topk(name, x, k, axis, want):
     n = x._dims[axis]
     if not 0 <= k <= n:
         raise ShapeError(f"[{name}] 'k' must lie in 0..{n} for axis {axis} of shape {list(x._dims)}, got {k}")
-    return _part(x, axis, True, 0, k, want)
+    return _part(name, x, axis, True, 0, k, want)
 
 
 def median(name, x, axis, want):
     """The lower of the middle values along an axis, kept with size 1."""
     check_kind(name, check_tensor(name, x), FLOAT)
     _refuse_empty(name, x, axis)
-    return _part(x, axis, False, (x._dims[axis] - 1) // 2, 1, want)
+    return _part(name, x, axis, False, (x._dims[axis] - 1) // 2, 1, want)
 
 
 def _sort_bwd(node, g):

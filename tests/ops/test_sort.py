@@ -257,3 +257,19 @@ def test_long_axes(dtype, device):
             (grad,) = gradients(lambda t, dim=dim: t.cumsum(dim), [small], [small.astype(np.float64)], device)
             want = np.flip(np.cumsum(np.flip(small.astype(np.float64), dim), dim), dim)
             np.testing.assert_allclose(grad, want, rtol=1e-6)
+
+
+def test_positions_that_the_default_dtype_does_not_hold(fresh_python):
+    """They wrapped: the largest at 299 was said to be at 43."""
+    fresh_python(
+        "from burn import Device, DType, Tensor\nfrom burn.errors import NumberOverflowError\n"
+        "d = Device.flex()\nd.configure((DType.F32, DType.I8))\n"
+        "x, short = Tensor([[float(i) for i in range(300)]], d), Tensor([[1.0, 5.0, 2.0]], d)\n"
+        "for name, args in [('argmax', (1,)), ('argsort', (1,)), ('max_dim_with_indices', (1,)), ('topk_with_indices', (2, 1)),\n"
+        "                   ('sort_with_indices', (1,)), ('median_with_indices', (1,))]:\n"
+        "    try:\n        getattr(x, name)(*args)\n        raise AssertionError(name)\n"
+        "    except NumberOverflowError as error:\n        assert f'[{name}]' in str(error) and '299' in str(error), error\n"
+        "    getattr(short, name)(*args)\n"
+        "assert x.autodiff().require_grad().max_dim(1).item() == 299 and short.argmax(1).dtype is DType.I8\n"
+        "try:\n    x.greater_scalar(5.0).argwhere()\nexcept NumberOverflowError:\n    pass\nelse:\n    raise AssertionError\n"
+    )
