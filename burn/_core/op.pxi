@@ -445,14 +445,6 @@ cdef object kernel_missing_dtype(Op op, tuple ins, tuple outs):
     return missing_kernel(op, (<TensorBase>outs[0]).dev, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
 
 
-cdef TensorBase make_contiguous(TensorBase x):
-    if x.contig:
-        return x
-    cdef TensorBase out = tensor_empty(x.dims, x.ndim, x.dtype, x.dev, x.ctx)
-    run_op(copy_op, (x,), (out,), NO_ARGS, NO_ARGS)
-    return out
-
-
 cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs=None, bint strict=False) except -1:
     """Calls the kernel of the outputs' device. Elementwise inputs are broadcast by strides; strict: all are contiguous."""
     cdef burn_buf bi[MAX_INPUTS]
@@ -557,11 +549,6 @@ def read_scalar(TensorBase x, int64_t at):
     cdef char room[8]
     move_bytes(0, room, x.st, storage_ptr(x.st) + pos * DT_SIZE[x.dtype], DT_SIZE[x.dtype])
     return room[:DT_SIZE[x.dtype]]
-
-
-def contiguous(TensorBase x):
-    """x itself when its memory is row-major, else a copy; outside the graph."""
-    return make_contiguous(x)
 
 
 cdef Op copy_op = None
