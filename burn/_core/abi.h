@@ -57,7 +57,7 @@ typedef struct {
 
 enum {
     ROW_STRIDED = 1,        /* takes strided inputs; without it the core makes inputs contiguous first */
-    ROW_STRIDED_OUT = 2,    /* also writes to a strided output (copy, fill) */
+    ROW_STRIDED_OUT = 2,    /* also writes to strided outputs; without it the core copies there */
     ROW_HOST = 4,           /* takes single values in host memory (burn_buf.host) */
     ROW_TARGET = 16,        /* writes into the values of an output, or of a last input of the output's shape, contiguous */
     ROW_TICKET = 8          /* runs later than the call and may find wrong values then: it reports them with the ticket */

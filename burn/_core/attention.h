@@ -35,7 +35,8 @@ typedef struct { const char *p; int64_t s[4]; } attention_in;
 typedef struct {
     const attention_type *t;
     attention_in q, k, v, mask, bias, g, y;
-    char *out, *dq, *dk, *dv, *dbias;
+    attention_in out, dq, dk, dv;            /* written */
+    char *dbias;
     void *totals;                            /* of each query the largest score, then one over the sum of exponentials, or 0 */
     int64_t batch, heads, kv_heads, queries, keys, d, width; /* d of queries and keys, width of values */
     int64_t chunk, chunks;
@@ -207,7 +208,7 @@ static double attention_ns(const attention_job *j, double passes) {
 static int attention_run(const burn_buf *out, const burn_buf *in, burn_args *a, int64_t causal, int64_t flags) {
     attention_job j = {0};
     if (!attention_inputs(&j, in, a, causal, flags)) return BURN_ERR_STRIDES;
-    j.out = out[0].p;
+    if (!attention_view(&j.out, &out[0], 0) || out[1].strides) return BURN_ERR_STRIDES;
     j.totals = out[1].p;
     int64_t heads = j.batch * j.heads, panel = j.t->panel, d = j.d, w = j.width;
     if (heads * j.queries == 0) return BURN_OK;
@@ -228,9 +229,9 @@ static int attention_bwd_run(const burn_buf *out, const burn_buf *in, burn_args 
     if (!attention_inputs(&j, in, a, causal, flags)) return BURN_ERR_STRIDES;
     if (!attention_view(&j.y, &more[0], 0) || !attention_view(&j.g, &more[2], 0) || more[1].strides) return BURN_ERR_STRIDES;
     j.totals = more[1].p;
-    j.dq = out[0].p;
-    j.dk = out[1].p;
-    j.dv = out[2].p;
+    if (!attention_view(&j.dq, &out[0], 0) || !attention_view(&j.dk, &out[1], 0) || !attention_view(&j.dv, &out[2], 0)
+        || (a->n_out > 3 && out[3].strides))
+        return BURN_ERR_STRIDES;
     j.dbias = a->n_out > 3 ? out[3].p : NULL;
     j.wants = (int)wants;
     j.chunks = 1;

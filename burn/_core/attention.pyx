@@ -26,9 +26,10 @@ cdef burn_table _table
 
 cdef int fill_table() except -1:
     cdef int n = 0
+    cdef int flags = ROW_STRIDED | ROW_STRIDED_OUT
     for dtype in (DT_F64, DT_F32, DT_FLEX32, DT_F16, DT_BF16):
-        rows[n] = burn_row(name=b"attention", dtype=dtype, flags=ROW_STRIDED, cost=50.0, fn=attention_fwd)
-        rows[n + 1] = burn_row(name=b"attention_bwd", dtype=dtype, flags=ROW_STRIDED, cost=100.0, fn=attention_bwd)
+        rows[n] = burn_row(name=b"attention", dtype=dtype, flags=flags, cost=50.0, fn=attention_fwd)
+        rows[n + 1] = burn_row(name=b"attention_bwd", dtype=dtype, flags=flags, cost=100.0, fn=attention_bwd)
         n += 2
     _table.family = b"attention"
     _table.level = gemm_level

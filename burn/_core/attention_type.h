@@ -16,7 +16,10 @@ VINL V FN(some)(const T *p, int64_t k) {
 }
 VINL A FN(one)(const T *p) { return FN(some)(p, 1)[0]; }
 
-/* rows of n elements, times a factor, to rows `ld` apart */
+VINL T *FN(place)(const attention_in *x, int64_t b, int64_t h, int64_t row) {
+    return (T *)x->p + b * x->s[0] + h * x->s[1] + row * x->s[2];
+}
+/* rows of n elements, times a factor, to rows `ld` apart; and back */
 static void FN(take_rows)(const T *x, int64_t step, int64_t rows, int64_t n, A factor, A *to, int64_t ld) {
     V f = SPREAD(factor);
     for (int64_t r = 0; r < rows; r++, x += step, to += ld) {
@@ -28,8 +31,8 @@ static void FN(take_rows)(const T *x, int64_t step, int64_t rows, int64_t n, A f
         for (; i < n; i++) to[i] = FN(one)(x + i) * factor;
     }
 }
-static void FN(put_rows)(const A *x, int64_t ld, int64_t rows, int64_t n, A factor, T *to) {
-    for (int64_t r = 0; r < rows; r++, x += ld, to += n)
+static void FN(put_rows)(const A *x, int64_t ld, int64_t rows, int64_t n, A factor, T *to, int64_t step) {
+    for (int64_t r = 0; r < rows; r++, x += ld, to += step)
         for (int64_t i = 0; i < n; i += L) {
             V v;
             memcpy(&v, x + i, sizeof v); /* rows are followed by room */
@@ -201,7 +204,7 @@ static void FN(forward)(const attention_job *j, int64_t b, int64_t h, int64_t fi
         }
         for (int64_t r = 0; r < rows; r++) {
             A share = sum[r] == 0 ? 0 : 1 / sum[r];
-            FN(put_rows)(o + r * w, w, 1, w, share, (T *)j->out + (row + r) * w);
+            FN(put_rows)(o + r * w, w, 1, w, share, FN(place)(&j->out, b, h, q0 + r), w);
             ((A *)j->totals)[row + r] = most[r] == -(A)INFINITY ? 0 : most[r];
             ((A *)j->totals)[j->batch * j->heads * j->queries + row + r] = share;
         }
@@ -256,20 +259,20 @@ static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *sc
                         memcpy(sr + i, &p, sizeof p);
                         memcpy(dr + i, &t, sizeof t);
                     }
-                    if (j->dbias) FN(put_rows)(dr, n, 1, n, 1, (T *)j->dbias + (row + r) * keys + k0);
+                    if (j->dbias) FN(put_rows)(dr, n, 1, n, 1, (T *)j->dbias + (row + r) * keys + k0, n);
                     for (int64_t i = 0; j->softcap > 0 && i < n; i++) dr[i] *= slopes[r * ROOM + i];
                 }
                 if (j->wants & 4) FN(product)(n, w, rows, s, 1, ROOM, gp, PANEL * QUERIES, dv + k0 * w, w, 1);
                 if (j->wants & 2) FN(product)(n, d, rows, ds, 1, ROOM, qp, PANEL * QUERIES, dk + k0 * d, d, 1);
                 if (j->wants & 1) FN(product)(rows, d, n, ds, ROOM, 1, kp + k0 * PANEL, PANEL * keys, dq, d, k0 > 0);
             }
-            if (j->wants & 1) FN(put_rows)(dq, d, rows, d, (A)j->scale, (T *)j->dq + row * d);
+            if (j->wants & 1) FN(put_rows)(dq, d, rows, d, (A)j->scale, FN(place)(&j->dq, b, h, q0), j->dq.s[2]);
             for (int64_t r = 0; j->dbias && r < rows; r++)
                 memset((T *)j->dbias + (row + r) * keys + end, 0, (size_t)(keys - end) * sizeof(T));
         }
     }
-    if (j->wants & 2) FN(put_rows)(dk, d, keys, d, 1, (T *)j->dk + (b * j->kv_heads + kv) * keys * d);
-    if (j->wants & 4) FN(put_rows)(dv, w, keys, w, 1, (T *)j->dv + (b * j->kv_heads + kv) * keys * w);
+    if (j->wants & 2) FN(put_rows)(dk, d, keys, d, 1, FN(place)(&j->dk, b, kv, 0), j->dk.s[2]);
+    if (j->wants & 4) FN(put_rows)(dv, w, keys, w, 1, FN(place)(&j->dv, b, kv, 0), j->dv.s[2]);
 }
 
 static const attention_type FN(attention) = {

@@ -66,11 +66,6 @@ static inline vf m_sign(vf x) {
     vf one = vf_copysign(bc(1.f), x);
     return vf_sel(vf_gt(vf_abs(x), bc(0.f)), one, bc(0.f));
 }
-/* derivative of x * Phi(x) */
-static inline vf m_gelu_slope(vf x) {
-    vf c = vf_max(bc(-15.f), vf_min(bc(15.f), x));
-    return vf_fma(c * bc(0.398942280f), m_exp(c * c * bc(-.5f)), vm_phi(c));
-}
 static inline double d_gelu_slope(double x) {
     double c = d_clip(x, 40);
     return d_phi(c) + c * 0.39894228040143267794 * exp(-0.5 * c * c);
@@ -118,7 +113,6 @@ static inline double d_silu_slope(double x) {
     X(trunc, vf_trunc(x), trunc(x), .2f) \
     X(sigmoid, m_sigmoid(x), d_sigmoid(x), .5f) \
     X(log_sigmoid, m_log_sigmoid(x), d_log_sigmoid(x), .9f) \
-    X(gelu, m_gelu(x), d_gelu(x), .6f) \
     X(gelu_approximate, m_gelu_approximate(x), d_gelu_approximate(x), .8f) \
     X(silu, m_silu(x), d_silu(x), .6f) \
     X(square, x * x, x * x, .2f)
@@ -159,7 +153,6 @@ static inline double d_silu_slope(double x) {
 #define FLOAT_BACKWARD(X) \
     X(tanh_bwd, y * ((bc(1.f) - x) * (bc(1.f) + x)), y * ((1.0 - x) * (1.0 + x)), .25f) \
     X(sigmoid_bwd, y * (x * (bc(1.f) - x)), y * (x * (1.0 - x)), .25f) \
-    X(gelu_bwd, y * m_gelu_slope(x), y * d_gelu_slope(x), 1.f) \
     X(gelu_approximate_bwd, y * m_gelu_approximate_slope(x), y * d_gelu_approximate_slope(x), 1.f) \
     X(silu_bwd, y * m_silu_slope(x), y * d_silu_slope(x), .7f) \
     X(erf_bwd, y * bc(1.12837917f) * m_exp(-x * x), y * 1.12837916709551257390 * exp(-x * x), .5f) \
@@ -255,6 +248,19 @@ FLOAT_BACKWARD_HOT(MAKE_FLOAT_BACKWARD_HOT)
 FLOAT_BACKWARD_EASY(MAKE_FLOAT_BINARY)
 FLOAT_BACKWARD(MAKE_FLOAT_BACKWARD)
 FLOAT_TEST(MAKE_FLOAT_TEST)
+
+/* ---- gelu, and its gradient from the input and the gradient of the output */
+#if BURN_LEVEL == 4
+F32_UNARY(l_gelu_f32, .6f, m_gelu(x))
+F32_BINARY(l_gelu_bwd_f32, 1.f, vf_gate(y, y * m_gelu_slope(x)))
+#else
+F32_UNARY_BY(l_gelu_f32, 4, m_gelu_many)
+F32_SLOPE_BY(l_gelu_bwd_f32, 4, m_gelu_slope_many)
+#endif
+UNARY(l_gelu_f64, double, double, d_gelu(x))
+BINARY_SLOW(l_gelu_bwd_f64, double, double, y == 0 ? 0.0 : y * d_gelu_slope(x))
+FLOAT_KERNELS(gelu, .6f, 1)
+FLOAT_KERNELS(gelu_bwd, 1.f, 2)
 
 /* ---- clamp(x, lo, hi): NaN anywhere gives NaN, hi wins over lo */
 #define CLAMP(T) \

@@ -131,10 +131,11 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
         } \
         return BURN_OK; \
     }
-/* FN works in place on several vectors at once: on MANY, or on one with a tail of it */
+/* FN works in place on several vectors at once, N of f32 and MANY_HALF of halves, or on one with a tail of it */
 #define MANY 3
 #define MANY_HALF 4
-#define F32_UNARY_MANY(name, FN) \
+#define F32_UNARY_MANY(name, FN) F32_UNARY_BY(name, MANY, FN)
+#define F32_UNARY_BY(name, N, FN) \
     static int name(const elt_span *s) { \
         const int half = s->half; \
         void *const out = s->out; \
@@ -148,16 +149,55 @@ VINL void elt_store2(void *p, int64_t i, int half, int stream, const vf *v) {
                 FN(x, MANY_HALF); \
                 for (int j = 0; j < MANY_HALF; j += 2) elt_store2(out, i + j * VW, half, stream, x + j); \
             } \
-        for (; i + MANY * VW <= s->n; i += MANY * VW) { \
-            _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) x[j] = elt_load(a, i + j * VW, VW, half); \
-            FN(x, MANY); \
-            _Pragma("GCC unroll 4") for (int j = 0; j < MANY; j++) \
-                elt_store(out, i + j * VW, VW, half, stream, x[j]); \
+        for (; i + N * VW <= s->n; i += N * VW) { \
+            _Pragma("GCC unroll 4") for (int j = 0; j < N; j++) x[j] = elt_load(a, i + j * VW, VW, half); \
+            FN(x, N); \
+            _Pragma("GCC unroll 4") for (int j = 0; j < N; j++) elt_store(out, i + j * VW, VW, half, stream, x[j]); \
         } \
         for (int64_t m = s->n - i; m > 0; i += VW, m -= VW) { \
             *x = elt_load(a, i, m, half); \
             FN(x, 1); \
             elt_store(out, i, m, half, stream, *x); \
+        } \
+        if (stream) v_fence(); \
+        return BURN_OK; \
+    }
+/* the slope that FN makes of the first operand times the second */
+#define F32_SLOPE_BY(name, N, FN) \
+    static int name(const elt_span *s) { \
+        const int half = s->half, stream = s->stream; \
+        void *const out = s->out; \
+        int64_t i = 0; \
+        F32_OPERAND(0) \
+        F32_OPERAND(1) \
+        if (half) \
+            for (; i + MANY_HALF * VW <= s->n; i += MANY_HALF * VW) { \
+                vf x[MANY_HALF], r[2]; \
+                _Pragma("GCC unroll 4") for (int j = 0; j < MANY_HALF; j += 2) { \
+                    F32_IN2(0, i + j * VW) \
+                    x[j] = v0[0], x[j + 1] = v0[1]; \
+                } \
+                FN(x, MANY_HALF); \
+                _Pragma("GCC unroll 4") for (int j = 0; j < MANY_HALF; j += 2) { \
+                    F32_IN2(1, i + j * VW) \
+                    r[0] = vf_gate(v1[0], v1[0] * x[j]), r[1] = vf_gate(v1[1], v1[1] * x[j + 1]); \
+                    elt_store2(out, i + j * VW, half, stream, r); \
+                } \
+            } \
+        else \
+            for (; i + N * VW <= s->n; i += N * VW) { \
+                vf x[N]; \
+                _Pragma("GCC unroll 4") for (int j = 0; j < N; j++) x[j] = F32_IN(0, i + j * VW, VW); \
+                FN(x, N); \
+                _Pragma("GCC unroll 4") for (int j = 0; j < N; j++) { \
+                    vf y = F32_IN(1, i + j * VW, VW); \
+                    F32_OUT(i + j * VW, VW, vf_gate(y, y * x[j])) \
+                } \
+            } \
+        for (int64_t m = s->n - i; m > 0; i += VW, m -= VW) { \
+            vf x = F32_IN(0, i, m), y = F32_IN(1, i, m); \
+            FN(&x, 1); \
+            F32_OUT(i, m, vf_gate(y, y * x)) \
         } \
         if (stream) v_fence(); \
         return BURN_OK; \

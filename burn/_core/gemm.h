@@ -27,6 +27,7 @@
 #define NARROW gemm_narrow_bf16
 #include "gemm_pack.h"
 #include "gemm_drive.h"
+#include "gemm_columns.h"
 #include "gemm_end.h"
 
 #define T double
@@ -42,6 +43,7 @@
 #define NARROW NULL
 #include "gemm_pack.h"
 #include "gemm_drive.h"
+#include "gemm_columns.h"
 #include "gemm_end.h"
 
 #define T uint32_t
@@ -86,4 +88,11 @@ static int gemm_run(gemm_call *call, int dtype)
     case DT_U32: return gemm_product_i32(call, &gemm_pack_source_i32);
     default: return gemm_product_i64(call, &gemm_pack_source_i64);
     }
+}
+
+/* sums[n] down the columns of b[k, n], of f32 or f64 */
+static int gemm_columns(const void *b, int64_t rsb, int64_t csb, int64_t k, int64_t n, void *sums, int dtype, int64_t *wanted)
+{
+    if (dtype == DT_F64) return gemm_columns_run_f64(b, rsb, csb, k, n, sums, wanted);
+    return gemm_columns_run_f32(b, rsb, csb, k, n, sums, wanted);
 }

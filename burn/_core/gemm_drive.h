@@ -25,6 +25,7 @@ typedef struct {
     int hold_b;                              /* of SLABS: b is the operand that stays */
     int64_t chunks, ranges;                  /* chunks of k, ranges of the long side */
     int64_t group_count, held_size, group_size;
+    T *sums;                                 /* of columns of b, or NULL; needs scratch at the end of pb */
     gemm_split groups;                       /* of panels of the long side */
     T *pa, *pb;
 } FN(job);
@@ -428,6 +429,7 @@ static void FN(execute)(FN(job) *g, T *scratch)
     case FN(SLABS):
         gemm_spread(FN(slabs), g, g->chunks * g->ranges, g->threads);
         if (g->chunks > 1 || g->half) gemm_spread(FN(add_chunks), g, g->parts, g->threads);
+        if (g->sums) FN(join_columns)(g);
         break;
     default:
         for (g->at = 0; g->at < g->k; g->at += g->slab) {
@@ -488,6 +490,7 @@ GEMM_CALL int FN(product)(gemm_call *call, const FN(source) *source)
     g.source = source;
     g.half = source->narrow ? call->c : NULL;
     g.act = call->act;
+    g.sums = call->batch == 1 ? call->sums : NULL;
     const double work = (double)g.m * g.n * g.k * (TBYTES / 4), total = work * call->batch;
     const int threads = total < GEMM_SERIAL ? 1 : gemm_rt->threads();
     /* Whole products in parallel, unless they are few or too large for the caches of one core. */
@@ -495,6 +498,7 @@ GEMM_CALL int FN(product)(gemm_call *call, const FN(source) *source)
     FN(batch) w = {.job = &g, .call = call, .parts = 1};
     w.size = (FN(plan)(&g, apart || work < GEMM_SERIAL ? 1 : threads) + 63) / 64 * 64;
     if (apart && threads > 1) w.parts = gemm_min(call->batch, 4 * threads);
+    call->summed = g.sums && g.way == FN(SLABS);
     int64_t bias_size = 0;
     if (call->bias) {
         if (source->narrow || (call->bias_stride != 1 && g.way != FN(VECTOR))) bias_size = (g.n + 63) / 64 * 64;

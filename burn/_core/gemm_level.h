@@ -95,6 +95,8 @@ typedef struct {
     int64_t rsa, csa, rsb, csb, bias_stride;
     int64_t batch, shape[BURN_MAX_RANK], sa[BURN_MAX_RANK], sb[BURN_MAX_RANK];
     int32_t axes, act;
+    void *sums;     /* f32, f64: where sums down the columns of b go if the way at hand reads all of it once; or NULL */
+    int32_t summed; /* out: whether they did */
     int64_t wanted; /* out: bytes of scratch that could not be had */
 } gemm_call;
 

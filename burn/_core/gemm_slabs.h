@@ -41,16 +41,53 @@ GEMM_INLINE void FN(bring)(FN(ahead) *x)
     }
 }
 
+/* Sums of the columns of panels of b, packed k deep, on top of those of the blocks before. */
+GEMM_INLINE void FN(add_columns)(const T *panel, int64_t panels, int64_t k, T *sums, int first)
+{
+    for (; panels > 0; panels--, sums += NR) {
+        VEC s[4][2] = {{{0}}};
+        int64_t p = 0;
+        for (; p + 4 <= k; p += 4, panel += 4 * NR)
+            GEMM_PRAGMA(GCC unroll 4)
+            for (int i = 0; i < 4; i++) {
+                s[i][0] += LOAD(panel + i * NR);
+                s[i][1] += LOAD(panel + i * NR + VL);
+            }
+        for (; p < k; p++, panel += NR) {
+            s[0][0] += LOAD(panel);
+            s[0][1] += LOAD(panel + VL);
+        }
+        for (int h = 0; h < 2; h++) {
+            VEC all = (s[0][h] + s[1][h]) + (s[2][h] + s[3][h]);
+            if (!first) all += LOAD(sums + h * VL);
+            STORE(sums + h * VL, all);
+        }
+    }
+}
+
+/* of all chunks */
+GEMM_INLINE void FN(join_columns)(const FN(job) *g)
+{
+    const T *part = g->pb + (g->chunks - 1) * g->m * g->n;
+    for (int64_t j = 0; j < g->n; j++) {
+        T sum = part[j];
+        for (int64_t c = 1; c < g->chunks; c++) sum += part[c * g->np * NR + j];
+        g->sums[j] = sum;
+    }
+}
+
 static void FN(slabs)(void *ctx, int64_t task)
 {
     const FN(job) *g = ctx;
     const int64_t chunk = task / g->ranges, blocks = gemm_ceil(g->k, g->kc);
     T *const held = g->pa + task * (g->held_size + g->group_size), *const moving = held + g->held_size;
     T *const c = chunk ? g->pb + (chunk - 1) * g->m * g->n : g->c;
+    T *const sums = g->pb + (g->chunks - 1) * g->m * g->n + chunk * g->np * NR;
     for (int64_t block = chunk; block < blocks; block += g->chunks) {
         const int64_t k0 = block * g->kc, k1 = gemm_min(k0 + g->kc, g->k), kk = k1 - k0;
         if (g->hold_b) FN(pack_b_group)(g, 0, g->np, k0, k1, held);
         else FN(pack_a_group)(g, 0, g->mp, k0, k1, held);
+        if (g->sums && g->hold_b && task % g->ranges == 0) FN(add_columns)(held, g->np, kk, sums, block == chunk);
         for (int64_t at = g->group_count - 1 - task % g->ranges; at >= 0; at -= g->ranges) {
             int64_t i0 = 0, i1 = g->mp, j0 = 0, j1 = g->np;
             if (g->hold_b) {
@@ -61,6 +98,7 @@ static void FN(slabs)(void *ctx, int64_t task)
                 j0 = gemm_start(g->groups, at);
                 j1 = gemm_start(g->groups, at + 1);
                 FN(pack_b_group)(g, j0, j1, k0, k1, moving);
+                if (g->sums) FN(add_columns)(moving, j1 - j0, kk, sums + j0 * NR, block == chunk);
             }
             const T *const a = g->hold_b ? moving : held, *const b = g->hold_b ? held : moving;
             const int64_t first = gemm_start(g->rows, i0);
@@ -122,7 +160,7 @@ GEMM_INLINE int FN(plan_slabs)(FN(job) *g, int64_t kc)
     g->held_size = ((g->hold_b ? g->np * NR : g->m) * g->kc + 15) / 16 * 16;
     g->group_size = (g->hold_b ? FN(HELD_GROUP) * GEMM_MR : GEMM_GROUP * NR) * g->kc;
     g->pa_size = g->chunks * g->ranges * (g->held_size + g->group_size);
-    g->pb_size = (g->chunks - 1) * g->m * g->n;
+    g->pb_size = (g->chunks - 1) * g->m * g->n + (g->sums ? g->chunks * g->np * NR : 0);
     g->parts = gemm_min(g->m, 4 * g->threads);
     return 1;
 }

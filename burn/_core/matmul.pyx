@@ -20,7 +20,10 @@ cdef extern from "gemm.h" nogil:
         int64_t sa[BURN_MAX_RANK]
         int64_t sb[BURN_MAX_RANK]
         int32_t axes, act
+        void *sums
+        int32_t summed
         int64_t wanted
+    int gemm_columns(const void *b, int64_t rsb, int64_t csb, int64_t k, int64_t n, void *sums, int dtype, int64_t *wanted)
     int gemm_run(gemm_call *call, int dtype)
     void gemm_init(const burn_rt *rt) noexcept
     const char *gemm_level
@@ -35,13 +38,11 @@ cdef extern from "matmul_fold.h" nogil:
     void matmul_fold(const burn_buf *out, const burn_buf *inp, matmul_dims *d)
 
 
-cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexcept nogil:
-    """out[..., m, n] = in[0][..., m, k] @ in[1][..., k, n] (+ in[2][n]) (ReLU where i[0] is 1)."""
+cdef int product(const burn_buf *out, const burn_buf *inp, burn_args *args, void *sums, int *summed) noexcept nogil:
+    """The product, and sums down the columns of in[1] where sums is not NULL and they cost nothing more."""
     cdef gemm_call call
     cdef matmul_dims d
     cdef int row, status
-    if out.size == 0:
-        return BURN_OK
     matmul_fold(out, inp, &d)
     call.m, call.n, call.k, call.batch, call.axes = d.m, d.n, d.k, d.batch, d.axes
     call.rsa, call.csa, call.rsb, call.csb = d.rsa, d.csa, d.rsb, d.csb
@@ -51,6 +52,7 @@ cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexc
     call.b = inp[1].p
     call.c = out.p
     call.act = args.i[0] == 1
+    call.sums = sums
     call.bias = NULL
     if args.n_in > 2:
         call.bias = inp[2].p
@@ -70,12 +72,31 @@ cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexc
         elif call.rsb != 1:
             call.csb = 1
     status = gemm_run(&call, inp[0].dtype)
+    summed[0] = call.summed
     if status:
         args.err[0] = call.wanted
     return status
 
 
-cdef burn_row rows[9]
+cdef int matmul(const burn_buf *out, const burn_buf *inp, burn_args *args) noexcept nogil:
+    """out[..., m, n] = in[0][..., m, k] @ in[1][..., k, n] (+ in[2][n]) (ReLU where i[0] is 1)."""
+    cdef int summed = 0
+    return product(out, inp, args, NULL, &summed) if out.size else BURN_OK
+
+
+cdef int linear_bwd(const burn_buf *out, const burn_buf *inp, burn_args *args) noexcept nogil:
+    """out[0][m, n] = in[0][m, k] @ in[1][k, n], and out[1][n] the sums over k of in[1]."""
+    cdef int summed = 0, status = BURN_OK
+    cdef const burn_buf *b = &inp[1]
+    if out.size:
+        status = product(out, inp, args, out[1].p, &summed)
+    if status == BURN_OK and not summed and out[1].size:
+        status = gemm_columns(b.p, b.strides[0] if b.strides else b.shape[1], b.strides[1] if b.strides else 1, b.shape[0],
+                              b.shape[1], out[1].p, b.dtype, &args.err[0])
+    return status
+
+
+cdef burn_row rows[12]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -84,6 +105,9 @@ cdef int fill_table() except -1:
     for dtype, cost in ((DT_F32, 3), (DT_FLEX32, 3), (DT_F64, 6), (DT_F16, 4), (DT_BF16, 4), (DT_I32, 6), (DT_I64, 20),
                         (DT_U32, 6), (DT_U64, 20)):
         rows[n] = burn_row(name=b"matmul", dtype=dtype, flags=ROW_STRIDED, cost=cost, fn=matmul)
+        n += 1
+    for dtype, cost in ((DT_F32, 3), (DT_FLEX32, 3), (DT_F64, 6)):
+        rows[n] = burn_row(name=b"linear_bwd", dtype=dtype, flags=ROW_STRIDED, cost=cost, fn=linear_bwd)
         n += 1
     _table.family = b"matmul"
     _table.level = gemm_level

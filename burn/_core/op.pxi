@@ -445,16 +445,8 @@ cdef object kernel_missing_dtype(Op op, tuple ins, tuple outs):
     return missing_kernel(op, (<TensorBase>outs[0]).dev, (<TensorBase>(ins[0] if ins else outs[0])).dtype)
 
 
-cdef TensorBase make_contiguous(TensorBase x):
-    if x.contig:
-        return x
-    cdef TensorBase out = tensor_empty(x.dims, x.ndim, x.dtype, x.dev, x.ctx)
-    run_op(copy_op, (x,), (out,), NO_ARGS, NO_ARGS)
-    return out
-
-
 cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object attrs=None, bint strict=False) except -1:
-    """Calls the kernel of the outputs' device. Elementwise inputs are broadcast by strides; strict makes all contiguous."""
+    """Calls the kernel of the outputs' device. Elementwise inputs are broadcast by strides; strict: all are contiguous."""
     cdef burn_buf bi[MAX_INPUTS]
     cdef burn_buf bo[4]
     cdef int64_t steps[4][8]
@@ -463,6 +455,7 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
     cdef burn_args args
     cdef TensorBase t, o = <TensorBase>outs[0]
     cdef list keep = [(<TensorBase>t).st for t in ins]
+    cdef list apart = None      # the outputs, with contiguous ones in place of those that the kernel cannot write
     cdef int n_in = len(ins), n_out = len(outs), k, key
     if n_in > MAX_INPUTS or n_out > 4 or (op.elementwise and n_in > 4) or len(ints) > MAX_ATTRS or len(floats) > MAX_ATTRS:
         raise ValueError(f"{op.name} has more inputs, outputs or attributes than dispatch takes")
@@ -496,7 +489,13 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
             bi[k].size = o.size
             bi[k].ndim = o.ndim
     for k in range(n_out):
-        fill_buf(&bo[k], <TensorBase>outs[k])
+        t = <TensorBase>outs[k]
+        if not t.contig and (strict or not (row.flags & ROW_STRIDED_OUT)):
+            if apart is None:
+                apart = list(outs)
+            t = tensor_empty(t.dims, t.ndim, t.dtype, t.dev, CTX_PLAIN)
+            apart[k] = t
+        fill_buf(&bo[k], t)
     for k in range(len(ints)):
         iv[k] = ints[k]
     for k in range(len(floats)):
@@ -509,6 +508,10 @@ cdef int run_op(Op op, tuple ins, tuple outs, tuple ints, tuple floats, object a
         if strict:
             raise ExecutionError(f"[{op.name}] the kernel refuses contiguous inputs")
         run_op(op, ins, outs, ints, floats, attrs, True)
+    elif apart is not None:
+        for k in range(n_out):
+            if apart[k] is not outs[k]:
+                run_op(copy_op, (apart[k],), (outs[k],), NO_ARGS, NO_ARGS)
     return 0
 
 
@@ -546,11 +549,6 @@ def read_scalar(TensorBase x, int64_t at):
     cdef char room[8]
     move_bytes(0, room, x.st, storage_ptr(x.st) + pos * DT_SIZE[x.dtype], DT_SIZE[x.dtype])
     return room[:DT_SIZE[x.dtype]]
-
-
-def contiguous(TensorBase x):
-    """x itself when its memory is row-major, else a copy; outside the graph."""
-    return make_contiguous(x)
 
 
 cdef Op copy_op = None

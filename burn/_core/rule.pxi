@@ -174,5 +174,17 @@ cdef TensorBase run_program(Program p, Node node, int which, TensorBase g):
 
 
 cdef TensorBase scalar_plain(Op op, TensorBase x, double value):
-    cdef TensorBase t = tensor_alias(x, CTX_PLAIN)
-    return <TensorBase>scalar_op(op, t, value, <int64_t>value if isfinite(value) else 0)
+    cdef TensorBase t
+    cdef int64_t dims[8]
+    cdef int i
+    cdef bint one = x.size > 1
+    for i in range(x.ndim):
+        dims[i] = 1
+        one = one and (x.strides[i] == 0 or x.dims[i] == 1)
+    if one:     # one value repeated, such as the gradient of a mean, stays so
+        t = view_of(x, dims, x.strides, x.ndim, x.offset)
+        t.ctx = CTX_PLAIN
+    else:
+        t = tensor_alias(x, CTX_PLAIN)
+    t = <TensorBase>scalar_op(op, t, value, <int64_t>value if isfinite(value) else 0)
+    return expand_to(t, x.dims, x.ndim) if one else t

@@ -338,6 +338,26 @@ def empty(shape, int dtype, int dev, int ctx):
     return tensor_empty(dims, n, dtype, dev, ctx)
 
 
+def empty_along(TensorBase x, shape, int ctx):
+    """A tensor of undefined content, of x's rank, whose axes before the last lie in memory in the order of x's."""
+    cdef int64_t dims[8]
+    cdef int64_t steps[8]
+    cdef int order[8]
+    cdef int n = read_dims(shape, dims), i, k
+    cdef int64_t step = 1
+    cdef TensorBase out = tensor_empty(dims, n, x.dtype, x.dev, ctx)
+    for i in range(n):
+        k = i
+        while k > 0 and i < n - 1 and x.strides[order[k - 1]] < x.strides[i]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = i
+    for i in range(n - 1, -1, -1):
+        steps[order[i]] = step
+        step *= dims[order[i]]
+    return view_of(out, dims, steps, n, 0)
+
+
 def alias(TensorBase x, int ctx):
     """The same values in another autodiff context, outside the graph."""
     return tensor_alias(x, ctx)

@@ -1,5 +1,18 @@
 # Compiled paths of views. None: what does not fit, for the bridge, which says why or does it another way.
 
+cdef TensorBase make_contiguous(TensorBase x):
+    if x.contig:
+        return x
+    cdef TensorBase out = tensor_empty(x.dims, x.ndim, x.dtype, x.dev, x.ctx)
+    run_op(copy_op, (x,), (out,), NO_ARGS, NO_ARGS)
+    return out
+
+
+def contiguous(TensorBase x):
+    """x itself when its memory is row-major, else a copy; outside the graph."""
+    return make_contiguous(x)
+
+
 cdef TensorBase reshaped_value(TensorBase x, const int64_t *dims, int n):
     """x read with a shape of the same size, outside the graph: a view where the strides allow it, else a copy."""
     cdef int64_t steps[8]

@@ -72,7 +72,8 @@ def attention(query, key, value, mask, bias, scale, softcap, causal):
     scale = 1.0 / math.sqrt(max(q[3], 1)) if scale is None else float(scale)
     ints, floats = (int(causal), flags), (scale, 0.0 if softcap in (None, math.inf) else float(softcap))
     wide = DType.F32.code if query.dtype in (DType.F16, DType.BF16) else query._dtype
-    out = core.empty((*q[:3], v[3]), query._dtype, query._slot, max(t._ctx for t in ins))
+    # Results lie as what they belong to does: heads that are views of one product are merged again without a copy.
+    out = core.empty_along(query, (*q[:3], v[3]), max(t._ctx for t in ins))
     totals = core.empty((2, *q[:3]), wide, query._slot, 0)
     _attention.update(ins, (out, totals), ints, floats)
     _attention.record(ins, out, (ints, floats, totals))
@@ -82,7 +83,7 @@ def attention(query, key, value, mask, bias, scale, softcap, causal):
 def _attention_rule(node, g):
     ints, floats, totals = node.attrs
     ins = [node.saved(i) for i in range(node.count)]
-    outs = [core.empty(x._dims, g._dtype, g._slot, 0) for x in ins[:3]]
+    outs = [core.empty_along(x, x._dims, 0) for x in ins[:3]]
     at = 3 + bool(ints[1] & MASK)
     if ints[1] & BIAS and node.needs(at):
         outs.append(core.empty(ins[at]._dims, g._dtype, g._slot, 0))

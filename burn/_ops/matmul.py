@@ -4,7 +4,7 @@ from burn._core import core
 from burn._ops.elementwise import cast
 from burn._ops.movement import expand, reshape, swap
 from burn._ops.reduce import sum_dims, sum_to_shape
-from burn._ops.registry import NUMERIC, PRODUCT, check_kind, check_same, check_tensor, define
+from burn._ops.registry import FLOAT, NUMERIC, PRODUCT, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn.errors import ShapeError
 from burn.tensor.dtype import DType
@@ -19,6 +19,8 @@ def _bridge(op, lhs, rhs):
 
 _matmul = define("matmul", "matmul", kinds=NUMERIC, n_in=2, bridge=_bridge, recompute=PRODUCT)
 _linear = define("linear", "matmul", kernel="matmul", kinds=NUMERIC, n_in=3, recompute=PRODUCT)
+# The gradients of weight and bias in one pass over that of the output, where a backend has it for a dtype.
+_linear_bwd = define("linear_bwd", "matmul", kinds=FLOAT, n_in=2, n_out=2, cuts_graph=True)
 core.set_slot("matmul", _matmul)
 
 
@@ -92,13 +94,22 @@ def _matmul_bwd(node, g):
     return left, right
 
 
-def _linear_bwd(node, g):
-    return (
-        _matmul(g, swap(node.saved(1), 0, 1)) if node.needs(0) else None,
-        _matmul(swap(node.saved(0), 0, 1), g) if node.needs(1) else None,
-        reshape(sum_dims(g, (0,)), (g._dims[1],)) if node.needs(2) else None,
-    )
+def _linear_rule(node, g):
+    left = _matmul(g, swap(node.saved(1), 0, 1)) if node.needs(0) else None
+    if not node.needs(1):
+        return left, None, _rows_sum(g) if node.needs(2) else None
+    x = swap(node.saved(0), 0, 1)
+    if not node.needs(2) or not _linear_bwd.has_kernel(g._slot, g._dtype):
+        return left, _matmul(x, g), _rows_sum(g) if node.needs(2) else None
+    width = g._dims[1]
+    grads = [core.empty(shape, g._dtype, g._slot, 0) for shape in ((x._dims[0], width), (width,))]
+    _linear_bwd.update((x, g), grads, (0,))
+    return left, *grads
+
+
+def _rows_sum(g):
+    return reshape(sum_dims(g, (0,)), (g._dims[1],))
 
 
 _matmul.rule = python_rule(_matmul_bwd, ["1 shape", "0 shape"])
-_linear.rule = python_rule(_linear_bwd, ["1", "0", ""])
+_linear.rule = python_rule(_linear_rule, ["1", "0", ""])

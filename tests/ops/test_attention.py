@@ -127,13 +127,22 @@ def test_only_what_is_tracked_gets_a_gradient(device):
         np.testing.assert_allclose(array(leaves[i].grad(loss.backward())), full[i], rtol=1e-12, atol=1e-12)
 
 
-def test_swapped_axes_are_read_in_place(device):
-    """Heads beside positions, as layers have them."""
+def test_swapped_axes_are_read_and_written_in_place(device):
+    """Heads beside positions, as layers have them: results lie in memory as what they belong to does."""
     rng = np.random.default_rng(2)
-    x = [rng.standard_normal((2, 7, 3, 5)) for _ in range(3)]
-    swapped = attention(*(tensor(a, device).swap_dims(1, 2) for a in x))
-    plain = attention(*(tensor(a.swapaxes(1, 2).copy(), device) for a in x))
-    np.testing.assert_array_equal(array(swapped), array(plain))
+    x = [rng.standard_normal((2, 7, 3, 5)) for _ in range(4)]
+
+    def layer(q, k, v):
+        return attention(*(t.swap_dims(1, 2) for t in (q, k, v))).swap_dims(1, 2)
+
+    swapped = layer(*(tensor(a, device) for a in x[:3]))
+    plain = [a.swapaxes(1, 2).copy() for a in x]
+    want = attention(*(tensor(a, device) for a in plain[:3]))
+    np.testing.assert_array_equal(array(swapped), array(want).swapaxes(1, 2))
+    have = gradients(layer, x[:3], x[3:], device)
+    for one, two in zip(have, gradients(attention, plain[:3], plain[3:], device), strict=True):
+        np.testing.assert_array_equal(one, two.swapaxes(1, 2))
+    assert swapped._contiguous
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 500, 16), (2, 20, 70, 8)], ids=str)

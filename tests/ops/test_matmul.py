@@ -81,6 +81,41 @@ def test_long_sums(shape, flex):
         np.testing.assert_allclose(have[0], want, rtol=2**-8, atol=2**-8 * np.abs(want).max() / 8)
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [(2048, 64, 200), (2048, 200, 64), (1001, 40, 33), (600, 500, 300), (3, 5, 7), (70000, 3, 2), (1500, 1, 40), (1500, 40, 1),
+     (0, 4, 5)],
+    ids=str,
+)  # fmt: skip
+def test_gradients_of_linear_layers(shape, flex):
+    """The gradients of weight and bias come of one pass, and of their own where only one is wanted."""
+    rows, d_input, d_output = shape
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(rows, d_input)), rng.normal(size=(d_input, d_output)), rng.normal(size=d_output)
+    slope = rng.normal(size=(rows, d_output)) + 0.3
+    for dtype, tolerance in ((burn.DType.F32, 3e-6), (burn.DType.F64, 1e-13), (burn.DType.BF16, 2**-7)):
+        x, weight, bias, g = (tensor(v, flex).cast(dtype) for v in (*values, slope))
+        wide, steep = (array(t.cast(burn.DType.F64)) for t in (x, g))
+
+        def run(wanted, x=x, leaves=(weight, bias), g=g):
+            leaves = [
+                t.autodiff().require_grad() if wants else t.autodiff() for t, wants in zip(leaves, wanted, strict=True)
+            ]
+            grads = (linear(x.autodiff(), *leaves) * g.autodiff()).sum().backward()
+            found = [
+                array(t.grad(grads).cast(burn.DType.F64)) for t, wants in zip(leaves, wanted, strict=True) if wants
+            ]
+            return np.concatenate([v.reshape(-1, d_output) for v in found])
+
+        want = np.concatenate([wide.T @ steep, steep.sum(0)[None]])
+        size = np.concatenate([abs(wide).T @ abs(steep), abs(steep).sum(0)[None]])
+        have = with_threads(lambda run=run: run((True, True)))
+        np.testing.assert_array_equal(*have)
+        assert (abs(have[0] - want) <= tolerance * size).all()
+        for wanted, rest in (((True, False), slice(0, -1)), ((False, True), slice(-1, None))):
+            assert (abs(run(wanted) - want[rest]) <= tolerance * size[rest]).all()
+
+
 def test_transposed_operands(device):
     rng = np.random.default_rng(6)
     for dtype in (F32, F64):

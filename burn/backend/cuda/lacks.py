@@ -7,4 +7,9 @@ __all__ = ["LACKS"]
 
 # kernel name -> why it is not there yet
 _HOST = "computed on the host, through SciPy"
-LACKS: dict[str, str] = {"rfft": _HOST, "irfft": _HOST, "cfft": _HOST}
+LACKS: dict[str, str] = {
+    "rfft": _HOST,
+    "irfft": _HOST,
+    "cfft": _HOST,
+    "linear_bwd": "two kernels instead, a product and sums",
+}

@@ -15,3 +15,10 @@ def matmul(outs, ins, ints, floats):
     if len(ins) > 2:
         product = product + wide(ins[2])
     outs[0][...] = relu(product) if ints and ints[0] == RELU else product
+
+
+@kernel("linear_bwd")
+def linear_bwd(outs, ins, ints, floats):
+    """`a[m, k] @ b[k, n]`, and the sums of `b` over k."""
+    matmul(outs, ins, ints, floats)
+    outs[1][...] = wide(ins[1]).sum(0)
