@@ -2,6 +2,18 @@
    the rows that it needs, padded and with columns split by the stride, into a slab that fits L2, and reads that through a
    table of offsets. Depth is the outermost sum: one plane of the kernel after the other. */
 
+/* A slab stays in L2 together with panels of weights, and what a tile reads of them in L1 (NEAR, bytes); there are enough
+   tasks for many threads where the map allows, taken in parts where there are far more.
+   FLAT     depth from which groups of positions may cross the ends of rows, which costs a permutation a vector
+   GATHER   panels from which a tile's part of the slab is copied first, in whole lines: each of them reads it again
+   CHOICE   by so much blocks of rows may grow for the sake of fewer tiles */
+#ifdef MASK
+enum { FN(SLAB) = 512 * 1024 / TBYTES, FN(PANELS) = 512 * 1024 / TBYTES, FN(FLAT) = 1, FN(GATHER) = 8, FN(CHOICE) = 2 };
+#else
+enum { FN(SLAB) = 256 * 1024 / TBYTES, FN(PANELS) = 128 * 1024 / TBYTES, FN(FLAT) = 64, FN(GATHER) = 1 << 30, FN(CHOICE) = 1 };
+#endif
+enum { FN(SLAB_ALONE) = 256 * 1024 / TBYTES, FN(NEAR) = 16 * 1024, FN(TASKS) = 32, FN(LOTS) = 64, FN(LITTLE) = 500000 };
+
 typedef struct {
     const conv_call *call;
     conv_axis axis[CONV_AXES];
@@ -16,7 +28,10 @@ typedef struct {
     int64_t width, map, channel, slab;      /* a slab: a row, a phase of a channel, a channel, all of it */
     int64_t phased;                         /* elements of a result of all phases, before they are woven; 0 for one phase */
     int64_t k_chunk, panel_chunk;
+    int64_t tasks, each;                    /* all, and in a part */
+    int64_t gather;                         /* elements of a tile's part of the slab where that is copied, else 0 */
     const uint8_t *only;                    /* NULL, or for each image and group whether to compute it */
+    int in_place;                           /* whether the input is its own slab */
     int failed, odd;                        /* odd: a weight is not finite */
 } FN(job);
 
@@ -54,92 +69,23 @@ static void FN(pack_weights)(void *ctx, int64_t task)
     if (odd != odd) __atomic_store_n(&g->odd, 1, __ATOMIC_RELAXED);
 }
 
-/* Elements u0 to u1 of a row, each `s` from the one before in src, and zeros up to u0 and from u1 to n. Vectors may overlap: what
-   is in two of them is written last by the right one. */
-GEMM_INLINE void FN(fill_row)(const T *src, int64_t s, int64_t u0, int64_t u1, int64_t n, T *d)
-{
-    if (s == 1 && n >= VL && (u1 - u0 >= VL || u1 == u0)) {
-        VEC t = {0};
-        for (int64_t u = 0; u < u0; u += VL) STORE(d + gemm_min(u, n - VL), t);
-        for (int64_t u = n; u > u1; u -= VL) STORE(d + i64_max(u - VL, 0), t);
-        for (int64_t u = u0; u < u1; u += VL) {
-            const int64_t at = gemm_min(u, u1 - VL);
-            t = LOAD(src + at);
-            GEMM_PIN(t); /* else it would become a call */
-            STORE(d + at, t);
-        }
-        return;
-    }
-    for (int64_t u = 0; u < u0; u++) d[u] = 0;
-    if (s == 2) for (int64_t u = u0; u < u1; u++) d[u] = src[2 * u];
-    else for (int64_t u = u0; u < u1; u++) d[u] = src[u * s];
-    for (int64_t u = u1; u < n; u++) d[u] = 0;
-}
-
-/* Rows of all channels of one plane of the input, from row `top` and column `left`, to [channel][row phase][column phase]
-   [row][column]; what lies outside is 0. */
-static void FN(fill_slab)(const FN(job) *g, const T *x, int64_t rows, int64_t top, int64_t left, T *slab)
-{
-    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
-    const int64_t s = v->read, channel = g->axis[0].in * FN(plane_in)(g), width = g->width;
-    const int64_t phases = gemm_min(s, v->span + 1);
-    for (int64_t q = 0; q < phases; q++) {
-        /* column u of the phase is element left + q + u * s */
-        const int64_t at = left + q, u0 = at < 0 ? gemm_min((-at + s - 1) / s, width) : 0;
-        const int64_t u1 = at < v->in ? gemm_min((v->in - 1 - at) / s + 1, width) : 0;
-        for (int64_t c = 0; c < g->call->c; c++) {
-            T *d = slab + c * g->channel + q * g->map;
-            const T *src = x + c * channel + top * v->in + at;
-            for (int64_t r = 0, phase = 0; r < rows; r++, src += v->in) {
-                /* rows between those that are read stay away */
-                if (phase <= h->span) {
-                    const int inside = top + r >= 0 && top + r < h->in && u1 > u0;
-                    FN(fill_row)(src, s, inside ? u0 : width, inside ? u1 : width, width, d + phase * phases * g->map);
-                }
-                if (++phase == h->read) phase = 0, d += width;
-            }
-        }
-    }
-}
-
-/* Depthwise: too few channels for a tile. */
-GEMM_INLINE int FN(is_thin)(const conv_call *call) { return call->c == 1 && call->o <= 2; }
+#include "conv_slab.h"
 
 /* rows x cols positions of one phase, from one plane of the kernel. */
 typedef struct {
     const T *slab, *a, *bias;
     const int32_t *off;
     int64_t depth, rows, cols, ld, row_ld;
-    T *y, *parts;
+    T *y, *parts, *near;
     int add;
 } FN(patch);
 
-/* One output channel from one input channel: rows of positions, four vectors at a time. Its taps lie `every` apart. */
-static void FN(thin)(const FN(job) *g, const FN(patch) *w, int64_t every, T bias, const T *a, T *y)
-{
-    for (int64_t r = 0; r < w->rows; r++, y += w->row_ld) {
-        const T *b = w->slab + r * g->width;
-        for (int64_t j = 0; j < w->cols; j += 4 * VL) {
-            VEC s0 = SPLAT(bias), s1 = s0, s2 = s0, s3 = s0;
-            for (int64_t p = 0; p < w->depth; p++) {
-                const VEC f = SPLAT(a[p * every]);
-                const T *at = b + w->off[p] + j;
-                s0 += f * LOAD(at);
-                s1 += f * LOAD(at + VL);
-                s2 += f * LOAD(at + 2 * VL);
-                s3 += f * LOAD(at + 3 * VL);
-            }
-            const int64_t n = gemm_min(w->cols - j, 4 * VL);
-            T tile[4 * VL], *to = n == 4 * VL && !w->add ? y + j : tile;
-            STORE(to, s0);
-            STORE(to + VL, s1);
-            STORE(to + 2 * VL, s2);
-            STORE(to + 3 * VL, s3);
-            if (w->add) for (int64_t u = 0; u < n; u++) y[j + u] += tile[u];
-            else if (to == tile) for (int64_t u = 0; u < n; u++) y[j + u] = tile[u];
-        }
-    }
-}
+#include "conv_depth.h"
+#ifdef MASK
+#include "conv_run.h"
+#else
+enum { FN(RUN) = 0 };
+#endif
 
 /* All output channels of a group. Outputs may be written twice, unless something is added to them: so the last group of a row
    begins early enough to be whole, and the last one stands in for those that a tile lacks: an earlier one would write over it. */
@@ -149,6 +95,15 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
     const int64_t groups = g->lanes ? gemm_ceil((w->rows - 1) * g->width + w->cols, VL) : w->rows * across;
     const int64_t far = !w->add && w->cols >= VL ? w->cols - VL : w->cols;
     const int wide = g->rows.each + (g->rows.more > 0) <= GEMM_THREE ? 3 : 2;
+#ifdef MASK
+    if (!w->add && depth <= FN(RUN)) {
+        for (int64_t i = 0; i < g->mp; i++) {
+            const int64_t o = gemm_start(g->rows, i);
+            FN(run_of)(FN(job_height)(g, i), g, w, w->a + o * depth, w->bias ? w->bias + o : NULL, w->y + o * w->ld);
+        }
+        return;
+    }
+#endif
     FN(goal) to = {.ld = w->ld, .add = w->add};
     for (int64_t i0 = 0; i0 < g->mp; i0 += g->panel_chunk) {
         int64_t r = 0, j = 0; /* row and column of the next group */
@@ -183,13 +138,18 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
                 const int64_t kk = gemm_min(depth - k0, g->k_chunk);
                 to.more = k0 > 0;
                 to.keep = k0 + kk < depth;
+                for (int64_t k = 0; g->gather && k < kk; k++) {
+                    STORE(w->near + k * NR, LOAD(b[0] + w->off[k0 + k]));
+                    STORE(w->near + k * NR + VL, LOAD(b[1] + w->off[k0 + k]));
+                }
                 for (int64_t i = i0; i < gemm_min(i0 + g->panel_chunk, g->mp); i++) {
                     const int64_t o = gemm_start(g->rows, i);
                     const int rows = FN(job_height)(g, i);
                     to.bias = w->bias ? w->bias + o : NULL;
                     to.part = w->parts + (i - i0) * GEMM_MR * NR;
                     for (int h = 0; h < wide; h++) to.y[h] = y[h] + o * w->ld;
-                    FN(sums_by_offsets)(rows, wide, kk, w->a + o * depth + k0 * rows, b, w->off + k0, &to);
+                    if (g->gather) FN(sums_packed)(rows, kk, w->a + o * depth + k0 * rows, w->near, &to);
+                    else FN(sums_by_offsets)(rows, wide, kk, w->a + o * depth + k0 * rows, b, w->off + k0, &to);
                 }
                 k0 += kk;
             } while (k0 < depth);
@@ -260,9 +220,8 @@ static void FN(weave)(const FN(job) *g, const T *from, int64_t q0, int64_t j0, T
     if (both && around) v_fence();
 }
 
-static void FN(direct_part)(void *ctx, int64_t task)
+static void FN(direct_task)(FN(job) *g, int64_t task, T *scratch)
 {
-    FN(job) *g = ctx;
     const conv_call *call = g->call;
     const conv_axis *d = &g->axis[0], *h = &g->axis[1], *v = &g->axis[2];
     const int64_t col = task % g->col_blocks, row = task / g->col_blocks % g->row_blocks;
@@ -273,27 +232,24 @@ static void FN(direct_part)(void *ctx, int64_t task)
     T *y = g->y + image * call->o * d->out * FN(plane_out)(g) + z * FN(plane_out)(g);
     const int64_t most = gemm_min(g->row_block, conv_positions(h, 0) - q0);
     const int64_t top = q0 * h->read + h->low, rows = (most - 1) * h->read + h->span + 1;
-    const int64_t parts = g->panel_chunk * GEMM_MR * NR;
-    const size_t bytes = (g->slab + parts + g->phased) * sizeof(T);
-    T *scratch = rt->alloc(bytes), *phased = scratch + parts, *slab = phased + g->phased;
-    if (!scratch) {
-        __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    T *near = scratch + g->panel_chunk * GEMM_MR * NR, *phased = near + g->gather, *copy = phased + g->phased;
     int add = 0;
     const int64_t r0 = z % d->write, z0 = z / d->write * d->read;
     for (int64_t t = d->first[r0]; t <= d->first[r0 + 1]; t++) {
         const int last = t == d->first[r0 + 1]; /* no tap is left: where none was inside, the bias remains */
         const int64_t at = last ? 0 : z0 + d->offset[t];
         if (last ? add : at < 0 || at >= d->in) continue;
-        if (!last) FN(fill_slab)(g, x + at * FN(plane_in)(g), rows, top, j0 * v->read + v->low, slab);
+        const T *slab = g->in_place ? x + at * FN(plane_in)(g) + top * v->in + j0 : copy;
+        if (!last && !g->in_place) FN(fill_slab)(g, x + at * FN(plane_in)(g), rows, top, j0 * v->read + v->low, copy);
         const T *a = g->panels + (group * call->kernel[0] + (last ? 0 : d->tap[t])) * g->weights;
         const int32_t *off = g->offsets;
         T *to = phased;
         for (int64_t r = 0; r < h->phases; r++)
             for (int64_t q = 0; q < v->phases; q++) {
                 const int64_t depth = call->c * conv_taps(h, r) * conv_taps(v, q);
-                FN(patch) w = {.slab = slab, .a = a, .off = off, .depth = last ? 0 : depth, .parts = scratch, .add = add};
+                FN(patch) w = {.slab = slab, .a = a, .off = off, .depth = last ? 0 : depth, .add = add};
+                w.parts = scratch;
+                w.near = near;
                 w.rows = gemm_min(g->row_block, conv_positions(h, r) - q0);
                 w.cols = gemm_min(g->col_block, conv_positions(v, q) - j0);
                 w.bias = g->bias && !add ? g->bias + group * call->o : NULL;
@@ -313,6 +269,18 @@ static void FN(direct_part)(void *ctx, int64_t task)
         add = 1;
     }
     if (g->phased) FN(weave)(g, phased, q0, j0, y);
+}
+
+static void FN(direct_part)(void *ctx, int64_t part)
+{
+    FN(job) *g = ctx;
+    const size_t bytes = (g->panel_chunk * GEMM_MR * NR + g->gather + g->phased + g->slab) * sizeof(T);
+    T *scratch = rt->alloc(bytes);
+    if (!scratch) {
+        __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t i = part * g->each; i < gemm_min((part + 1) * g->each, g->tasks); i++) FN(direct_task)(g, i, scratch);
     rt->free(scratch, bytes);
 }
 
@@ -362,33 +330,64 @@ static void FN(mend_borders)(void *ctx, int64_t task)
             }
 }
 
-/* Sizes of slabs and chunks. A slab stays in L2, the part of it that a tile reads in L1; there are enough tasks for many
-   threads where the map allows. */
-enum { FN(SLAB) = 256 * 1024 / TBYTES, FN(NEAR) = 16 * 1024, FN(PANELS) = 128 * 1024 / TBYTES, FN(TASKS) = 32 };
+/* Neither padding nor stride, and so little depth that copying would be a large part of the work. */
+static int FN(is_own_slab)(const FN(job) *g)
+{
+    int own = FN(RUN) && !FN(is_thin)(g->call) && g->call->c * g->call->kernel[1] * g->call->kernel[2] <= FN(RUN) &&
+              g->call->kernel[0] == 1 && g->call->c * g->call->in[0] * FN(plane_in)(g) <= INT32_MAX;
+    for (int a = 0; a < CONV_AXES; a++) {
+        const conv_axis *axis = &g->axis[a];
+        own &= axis->read == 1 && axis->phases == 1 && axis->low == 0 && axis->out + axis->span == axis->in;
+    }
+    return own;
+}
+
+/* What follows from the rows and columns of a block, a row of the slab being `width`. */
+static void FN(direct_block)(FN(job) *g, int64_t width)
+{
+    const conv_axis *h = &g->axis[1], *v = &g->axis[2];
+    g->width = width;
+    g->map = (g->row_block + h->span / h->read) * width;
+    g->channel = gemm_min(h->read, h->span + 1) * gemm_min(v->read, v->span + 1) * g->map + VL;
+    if (g->channel * TBYTES % 1024 < 64) g->channel += 64 / TBYTES;
+    g->slab = g->call->c * g->channel + 4 * VL;
+    if (g->in_place) g->width = v->in, g->channel = g->axis[0].in * FN(plane_in)(g);
+    g->row_blocks = gemm_ceil(conv_positions(h, 0), g->row_block);
+    g->col_blocks = gemm_ceil(conv_positions(v, 0), g->col_block);
+}
+
+/* Tiles of all blocks of so many rows. */
+static int64_t FN(direct_tiles)(const FN(job) *g, int64_t block, int flat)
+{
+    const int64_t rows = conv_positions(&g->axis[1], 0), cols = g->col_block;
+    int64_t tiles = 0;
+    for (int64_t q = 0; q < rows; q += block) {
+        const int64_t n = gemm_min(block, rows - q), groups = n * gemm_ceil(cols, VL);
+        tiles += gemm_ceil(flat ? gemm_ceil((n - 1) * g->width + cols, VL) : groups, 2);
+    }
+    return tiles;
+}
 
 static void FN(direct_sizes)(FN(job) *g)
 {
     const conv_call *call = g->call;
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
     const int64_t rows = conv_positions(h, 0), cols = conv_positions(v, 0);
-    const int64_t images = call->n * call->groups * g->axis[0].out, lanes = FN(is_thin)(call) ? 4 * VL : VL;
+    const int64_t images = call->n * call->groups * g->axis[0].out, lanes = FN(is_thin)(call) ? FN(THIN_LANES) : VL;
     const int64_t phases = gemm_min(h->read, h->span + 1) * gemm_min(v->read, v->span + 1);
     int64_t exact = cols + v->span / v->read, padded = gemm_ceil(cols, lanes) * lanes + v->span / v->read;
     /* groups that run on from row to row waste what the padding adds, others the end of each row */
-    int flat = lanes == VL && rows > 1 && call->c * call->kernel[1] * call->kernel[2] >= 64 && exact < gemm_ceil(cols, VL) * VL;
+    int flat = !FN(is_thin)(call) && rows > 1 && call->c * call->kernel[1] * call->kernel[2] >= FN(FLAT) &&
+               exact < gemm_ceil(cols, VL) * VL;
+    g->in_place = g->lanes && FN(is_own_slab)(g);
+    const int64_t room = g->lanes ? FN(SLAB) : FN(SLAB_ALONE);
     g->row_block = rows;
     g->col_block = cols;
     for (;;) {
         flat = flat && g->col_block == cols;
         if (g->col_block < cols) padded = g->col_block + v->span / v->read;
-        g->width = flat ? exact : padded;
-        g->map = (g->row_block + h->span / h->read) * g->width;
-        g->channel = phases * g->map + VL;
-        if (g->channel * TBYTES % 1024 < 64) g->channel += 64 / TBYTES;
-        g->slab = call->c * g->channel + 4 * VL;
-        g->row_blocks = gemm_ceil(rows, g->row_block);
-        g->col_blocks = gemm_ceil(cols, g->col_block);
-        const int large = g->slab > FN(SLAB), few = images * g->row_blocks * g->col_blocks < FN(TASKS);
+        FN(direct_block)(g, flat ? exact : padded);
+        const int large = g->slab > room, few = images * g->row_blocks * g->col_blocks < FN(TASKS);
         const int split = large || (few && g->row_block * g->col_block * call->c * call->o > 16384);
         if (split && g->row_block > 1) g->row_block = gemm_min(g->row_block - 1, gemm_ceil(rows, g->row_blocks + 1));
         else if (split && g->col_block > 16 * VL) {
@@ -396,6 +395,16 @@ static void FN(direct_sizes)(FN(job) *g)
             g->col_block = gemm_min(gemm_ceil(g->col_block, lanes) - 1, even) * lanes;
         } else break;
     }
+    /* a few rows more may fill the last tile of each block */
+    const int64_t first = g->row_block, most = g->lanes ? gemm_min(FN(CHOICE) * first, rows) : first;
+    int64_t chosen = first, least = FN(direct_tiles)(g, first, flat);
+    for (int64_t r = first + 1; r <= most && !FN(is_thin)(call); r++) {
+        const int64_t map = (r + h->span / h->read) * g->width, tiles = FN(direct_tiles)(g, r, flat);
+        if (call->c * phases * map > FN(SLAB) || images * gemm_ceil(rows, r) * g->col_blocks < FN(TASKS) / 2) break;
+        if (tiles < least) least = tiles, chosen = r;
+    }
+    g->row_block = chosen;
+    FN(direct_block)(g, g->width);
     if (!flat) g->lanes = NULL;
     g->phased = h->phases * v->phases > 1 ? call->o * h->phases * v->phases * g->row_block * g->col_block : 0;
     const int64_t taps = gemm_ceil(call->kernel[1], h->phases) * gemm_ceil(call->kernel[2], v->phases);
@@ -404,6 +413,7 @@ static void FN(direct_sizes)(FN(job) *g)
     g->k_chunk = channels * taps;
     const int64_t chunks = gemm_ceil(g->mp, i64_max(FN(PANELS) / (GEMM_MR * call->c * taps), 1));
     g->panel_chunk = gemm_ceil(g->mp, chunks);
+    g->gather = g->panel_chunk >= FN(GATHER) ? g->k_chunk * NR : 0;
 }
 
 static void FN(direct_offsets)(FN(job) *g)
@@ -455,6 +465,8 @@ static void FN(point_part)(void *ctx, int64_t task)
         __atomic_store_n(&g->failed, 1, __ATOMIC_RELAXED);
         return;
     }
+    const int around = call->c <= FN(POINT_DEPTH) && size * TBYTES % GEMM_VBYTES == 0 &&
+                       can_stream(g->y, call->n * call->groups * call->o * size * TBYTES);
     for (int64_t k0 = 0; k0 < call->c; k0 += FN(POINT_DEPTH)) {
         const int64_t kk = gemm_min(call->c - k0, FN(POINT_DEPTH));
         for (int64_t k = 0; k < kk; k++)
@@ -475,10 +487,11 @@ static void FN(point_part)(void *ctx, int64_t task)
                 const int w0 = (int)gemm_min(w, VL), w1 = (int)(w - w0);
                 T tile[GEMM_MR * NR];
                 const FN(goal) to = {.y = {at, at + VL}, .ld = size, .w = {w0, w1}, .room = {w0, w1}, .part = tile, .add = k0 > 0,
-                                     .bias = g->bias && !k0 ? g->bias + group * call->o + o : NULL};
+                                     .bias = g->bias && !k0 ? g->bias + group * call->o + o : NULL, .around = around};
                 FN(sums_packed)(rows, kk, a + o * call->c + k0 * rows, b + (j - begin) * kk * NR, &to);
             }
     }
+    if (around) v_fence();
     rt->free(b, bytes);
 }
 
@@ -522,8 +535,17 @@ static size_t FN(direct)(const conv_call *call, conv_way way, const uint8_t *onl
     if (way == CONV_POINT) {
         g.col_blocks = gemm_ceil(gemm_ceil(g.axis[0].in * FN(plane_in)(&g), NR), FN(POINT_COLUMNS));
         rt_tasks(FN(point_part), &g, call->n * call->groups * g.col_blocks, work);
+#ifdef MASK
+    } else if (FN(is_deep)(&g) && !only) {
+        FN(deep_run)(&g, work);
+        if (g.odd) rt_tasks(FN(mend_borders), &g, call->n * call->groups * call->o, work);
+#endif
     } else {
-        rt_tasks(FN(direct_part), &g, call->n * call->groups * g.axis[0].out * g.row_blocks * g.col_blocks, work);
+        g.tasks = call->n * call->groups * g.axis[0].out * g.row_blocks * g.col_blocks;
+        g.each = i64_max(1, g.tasks / FN(LOTS));
+        /* where that is little work, a part for each thread: the next call finds its lines in the same caches */
+        if (work < FN(LITTLE)) g.each = gemm_ceil(g.tasks, rt->threads());
+        rt_tasks(FN(direct_part), &g, gemm_ceil(g.tasks, g.each), work);
         if (g.odd) rt_tasks(FN(mend_borders), &g, call->n * call->groups * call->o, work);
     }
     rt->free(g.panels, bytes);

@@ -20,7 +20,8 @@ GEMM_INLINE VEC FN(in_order)(VEC x, IVEC order)
 
 /* Where a tile goes: a group at y[h], with w[h] elements that are the lanes in order[h], or the first ones where that is NULL.
    As many as room[h] elements may be written: those after w[h] are written again later. Rows are ld apart.
-   part: sums so far, [rows][groups][VL], read where `more` and kept there where `keep`. add: on top of what is at y. */
+   part: sums so far, [rows][groups][VL], read where `more` and kept there where `keep`. add: on top of what is at y.
+   around: whole tiles of packed sums go around the caches, to rows that begin with whole lines. */
 typedef struct {
     T *y[3];
     int64_t ld;
@@ -28,7 +29,7 @@ typedef struct {
     int w[3], room[3];
     const T *bias; /* of the first row, or NULL */
     T *part;
-    int add, more, keep;
+    int add, more, keep, around;
 } FN(goal);
 
 GEMM_CALL void FN(goal_edge)(T *tile, int rows, int groups, const FN(goal) *to)
@@ -126,13 +127,18 @@ GEMM_INLINE void FN(sums)(const int R, const int V, const int PACKED, int64_t k,
         STORE(t1 + i * ld, y##i); \
         if (V > 2) STORE(t2 + i * ld, z##i); \
     }
+#define AROUND(i, base, o) \
+    if (R > i) { \
+        vf_stream((float *)(t0 + i * ld), (vf)x##i); \
+        vf_stream((float *)(t1 + i * ld), (vf)y##i); \
+    }
         if (to->bias) { GEMM_ROWS(BIAS) }
         if (to->order[0]) {
             const IVEC o0 = to->order[0]->order, o1 = to->order[1]->order, o2 = to->order[V - 1]->order;
             GEMM_ROWS(ORDER)
         }
         if (to->add) { GEMM_ROWS(ADD) }
-        GEMM_ROWS(WRITE)
+        if (PACKED && to->around) { GEMM_ROWS(AROUND) } else { GEMM_ROWS(WRITE) }
     } else {
         GEMM_ROWS(SPILL)
         FN(goal_edge)(part, R, V, to);
@@ -147,6 +153,7 @@ GEMM_INLINE void FN(sums)(const int R, const int V, const int PACKED, int64_t k,
 #undef ADD
 #undef BIAS
 #undef WRITE
+#undef AROUND
 }
 
 /* groups: 2, or 3 where there are up to GEMM_THREE rows */

@@ -155,6 +155,50 @@ def test_transposed_beyond_the_caches(cpu):
         near(have[:1], have[1:], 1e-5)
 
 
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_small_maps_depthwise(stride, dtype, cpu):
+    """Maps around the length of a vector, windows that hang over every edge, and some that lie outside."""
+    rng = np.random.default_rng(9)
+    for size in [(1, 1), (2, 3), (8, 15), (9, 16), (10, 17), (17, 33)]:
+        x, w, b = (rng.standard_normal(s).astype(dtype) for s in ((2, 3, *size), (6, 1, 3, 3), (6,)))
+        for pad in [(1, 1), (0, 3), (2, 0)]:
+            if min(size[0] + 2 * pad[0], size[1] + 2 * pad[1]) < 3:
+                continue
+            options = ConvOptions([stride, stride], list(pad), [1, 1], 3)
+            want = depthwise_by_shifts(x, w, b, pad)[:, :, ::stride, ::stride]
+            near(
+                [array(module.conv2d(*(tensor(a, cpu) for a in (x, w, b)), options))],
+                [want],
+                1e-5 if dtype == F32 else 1e-13,
+            )
+
+
+def depthwise_by_shifts(x, w, b, pad):
+    """Depthwise kernels of three by three with step 1, as sums of shifted maps in double precision."""
+    x = np.pad(x.astype(F64), [(0, 0), (0, 0), (pad[0],) * 2, (pad[1],) * 2]).repeat(len(w) // x.shape[1], 1)
+    h, v = x.shape[2] - 2, x.shape[3] - 2
+    return b[:, None, None] + sum(
+        w[:, 0, i, j, None, None] * x[:, :, i : i + h, j : j + v] for i, j in np.ndindex(3, 3)
+    )
+
+
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+def test_beyond_the_caches(dtype, cpu):
+    """Outputs so large that they are written around the caches: with whole lines and with others."""
+    rng = np.random.default_rng(10)
+    limit = 1e-5 if dtype == F32 else 1e-13
+    for width in (96, 95):
+        x, w, b = (rng.standard_normal(s).astype(dtype) for s in ((2, 30, 100, width), (30, 1, 3, 3), (30,)))
+        have = module.conv2d(*(tensor(a, cpu) for a in (x, w, b)), ConvOptions([1, 1], [1, 1], [1, 1], 30))
+        near([array(have)], [depthwise_by_shifts(x, w, b, (1, 1))], limit)
+        x, w = x[:, :3], rng.standard_normal((30, 3, 1, 1)).astype(dtype)
+        have = module.conv2d(
+            *(tensor(np.ascontiguousarray(a), cpu) for a in (x, w, b)), ConvOptions([1, 1], [0, 0], [1, 1], 1)
+        )
+        near([array(have)], [np.einsum("nchw,oc->nohw", x, w[..., 0, 0]) + b[:, None, None]], limit)
+
+
 @pytest.mark.parametrize("name", LARGE)
 def test_threads(name, cpu):
     """The same bits for one thread and for two, gradients included."""
