@@ -165,9 +165,10 @@ static inline double d_silu_slope(double x) {
     X(is_inf, fabs(x) == INFINITY, (x & 0x7fff) == inf, .2f) \
     X(is_finite, fabs(x) < INFINITY, (x & 0x7fff) < inf, .2f)
 
-#define FLOAT_KERNELS(name, C, N) \
+#define FLOAT_KERNELS(name, C, N) FLOAT_KERNELS_OF(name, C, N, STREAM_BLOCKS)
+#define FLOAT_KERNELS_OF(name, C, N, STREAM_F64) \
     KERNEL(name##_f32, .fn = l_##name##_f32, .cost = C, .out_size = 4, .stream = STREAM_LOOP, ARGS##N(4)) \
-    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, .stream = STREAM_BLOCKS, ARGS##N(8)) \
+    KERNEL(name##_f64, .fn = l_##name##_f64, .cost = 3 * C, .out_size = 8, .stream = STREAM_F64, ARGS##N(8)) \
     FLOAT_HALF(name##_f16, name, C, N, DT_F16) \
     FLOAT_HALF(name##_bf16, name, C, N, DT_BF16)
 #define FLOAT_HALF(kernel, name, C, N, DT) \
@@ -208,15 +209,18 @@ static inline double d_silu_slope(double x) {
 FLOAT_UNARY(MAKE_FLOAT_UNARY)
 FLOAT_BITS(MAKE_FLOAT_BITS)
 /* ---- those that take several vectors at once where instructions wait for each other */
-#define FLOAT_MANY(X) X(exp, , , .45f) X(log, , , .45f) X(erf, , , .6f)
+#define FLOAT_MANY(X) X(exp, STREAM_LOOP, , .45f) X(log, STREAM_BLOCKS, , .45f) X(erf, STREAM_BLOCKS, , .6f)
 #if BURN_LEVEL == 4
-#define MAKE_FLOAT_MANY(name, V, D, C) MAKE_FLOAT_UNARY(name, m_##name(x), name(x), C)
+#define FLOAT_MANY_F32(name, C) F32_UNARY(l_##name##_f32, C, m_##name(x))
 #else
-#define MAKE_FLOAT_MANY(name, V, D, C) \
-    F32_UNARY_MANY(l_##name##_f32, m_##name##_many) \
-    UNARY(l_##name##_f64, double, double, name(x)) \
-    FLOAT_KERNELS(name, C, 1)
+#define FLOAT_MANY_F32(name, C) F32_UNARY_MANY(l_##name##_f32, m_##name##_many)
 #endif
+#define MAKE_FLOAT_MANY(name, STREAM_F64, D, C) \
+    FLOAT_MANY_F32(name, C) \
+    FLOAT_KERNELS_OF(name, C, 1, STREAM_F64)
+F64_UNARY_MANY(l_exp_f64, md_exp_many)
+UNARY(l_log_f64, double, double, log(x))
+UNARY(l_erf_f64, double, double, erf(x))
 FLOAT_MANY(MAKE_FLOAT_MANY)
 FLOAT_ARITHMETIC(MAKE_FLOAT_ARITHMETIC)
 /* one of two halves, by their bits; of equal numbers, zeros of both signs included, the second as for floats */

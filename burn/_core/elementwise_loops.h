@@ -339,6 +339,29 @@ VINL void half_tail(half_feed *f) {
         IVDEP for (int64_t i = 0; i < n; i++) { TI x = a[i]; o[i] = (TO)(EXPR); } \
         return BURN_OK; \
     }
+/* doubles by four vectors at once, which FN(vectors, 4) takes in step */
+#define F64_UNARY_MANY(name, FN) \
+    static int name(const elt_span *s) { \
+        const double *a = s->in[0]; \
+        double *o = s->out, tail[4 * VD] = {0}; \
+        vd x[4]; \
+        for (int64_t m = s->n; m > 0; m -= 4 * VD, a += 4 * VD, o += 4 * VD) { \
+            int64_t k = m < 4 * VD ? m : 4 * VD; \
+            if (k < 4 * VD) memcpy(tail, a, (size_t)k * 8); \
+            const double *from = k < 4 * VD ? tail : a; \
+            double *to = k < 4 * VD ? tail : o; \
+            VM_EACH(j, 4) x[j] = vd_load(from + j * VD); \
+            FN(x, 4); \
+            if (s->stream && k == 4 * VD) { \
+                VM_EACH(j, 4) vf_stream((float *)(o + j * VD), (vf)x[j]); \
+                continue; \
+            } \
+            VM_EACH(j, 4) vd_store(to + j * VD, x[j]); \
+            if (k < 4 * VD) memcpy(o, tail, (size_t)k * 8); \
+        } \
+        if (s->stream) v_fence(); \
+        return BURN_OK; \
+    }
 #define BINARY(name, TI, TO, EXPR) \
     static int name(const elt_span *s) { \
         const TI *a = s->in[0], *b = s->in[1]; \

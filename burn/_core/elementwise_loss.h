@@ -121,3 +121,71 @@ static int l_error_huber_bwd_f32(const elt_span *s) {
 TERNARY_WITH(l_error_huber_bwd_f64, double, F64_NUMBERS, z == 0 ? 0.0 : z * d_huber_slope(x - y, k))
 FLOAT_KERNELS(error_huber, .3f, 2)
 FLOAT_KERNELS(error_huber_bwd, .3f, 3)
+
+/* ---- the sum of the losses of all elements over f[4]. A block of losses stays in L1, so nothing goes to memory; the pieces
+   are cut by size alone, and their sums are doubles. */
+#define ERROR_PIECE 32768
+typedef struct {
+    elt_loop loop;
+    elt_span s;
+    int wide; /* of doubles */
+    double *sums;
+} error_task;
+static double error_block(const void *loss, int64_t n, int wide) {
+    double sum = 0;
+    int64_t i = 0;
+    if (wide) {
+        for (; i < n; i++) sum += ((const double *)loss)[i];
+        return sum;
+    }
+    const float *p = loss;
+    vf a = {0}, b = a;
+    for (; i + 2 * VW <= n; i += 2 * VW) a += vf_load(p + i), b += vf_load(p + i + VW);
+    for (; i < n; i++) sum += (double)p[i];
+    return sum + (double)vf_sum(a + b);
+}
+static void error_body(void *ctx, int64_t piece) {
+    const error_task *t = ctx;
+    uint64_t loss[ELT_BLOCK] __attribute__((aligned(64)));
+    const int64_t size = t->wide ? 8 : 4, first = piece * ERROR_PIECE;
+    const int64_t last = t->s.n - first < ERROR_PIECE ? t->s.n : first + ERROR_PIECE;
+    double sum = 0;
+    for (int64_t i = first; i < last; i += ELT_BLOCK) {
+        elt_span s = t->s;
+        s.n = last - i < ELT_BLOCK ? last - i : ELT_BLOCK;
+        s.out = loss;
+        for (int k = 0; k < 2; k++) s.in[k] = (const char *)s.in[k] + i * size;
+        t->loop(&s);
+        sum += error_block(loss, s.n, t->wide);
+    }
+    t->sums[piece] = sum;
+}
+static int error_sum(elt_loop loop, float cost, int wide, const burn_buf *out, const burn_buf *in, burn_args *a) {
+    const int64_t n = in->size, pieces = (n + ERROR_PIECE - 1) / ERROR_PIECE;
+    const size_t bytes = (size_t)(pieces + 1) * sizeof(double);
+    error_task t = {.loop = loop, .s = {.n = n, .in = {in[0].p, in[1].p}, .step = {1, 1}, .f = a->f}, .wide = wide};
+    if (!(t.sums = elt_rt->alloc(bytes))) {
+        a->err[0] = (int64_t)bytes;
+        return BURN_ERR_MEMORY;
+    }
+    if ((float)n * cost > ELT_SERIAL_NS) elt_rt->run(error_body, &t, pieces);
+    else for (int64_t i = 0; i < pieces; i++) error_body(&t, i);
+    double sum = 0;
+    for (int64_t i = 0; i < pieces; i++) sum += t.sums[i];
+    elt_rt->free(t.sums, bytes);
+    if (wide) *(double *)out->p = sum / a->f[4];
+    else *(float *)out->p = (float)(sum / a->f[4]);
+    return BURN_OK;
+}
+#define ERROR_SUM(name, cost) \
+    static int k_##name##_sum_f32(const burn_buf *out, const burn_buf *in, burn_args *a) { \
+        return error_sum(l_##name##_f32, cost, 0, out, in, a); \
+    } \
+    static int k_##name##_sum_f64(const burn_buf *out, const burn_buf *in, burn_args *a) { \
+        return error_sum(l_##name##_f64, 3 * cost, 1, out, in, a); \
+    }
+ERROR_SUM(error_power, .3f)
+ERROR_SUM(error_huber, .3f)
+#define ROWS_ERROR_SUM(name) \
+    {#name "_sum", DT_F32, 0, .3f, k_##name##_sum_f32}, {#name "_sum", DT_FLEX32, 0, .3f, k_##name##_sum_f32}, \
+    {#name "_sum", DT_F64, 0, .9f, k_##name##_sum_f64},

@@ -50,6 +50,8 @@ static const burn_row elt_rows[] = {
     ROWS_FLOAT(error_power_bwd, .4f)
     ROWS_FLOAT(error_huber, .3f)
     ROWS_FLOAT(error_huber_bwd, .3f)
+    ROWS_ERROR_SUM(error_power)
+    ROWS_ERROR_SUM(error_huber)
     ROWS_FLOAT(glu, .6f)
     ROWS_FLOAT(prelu, .25f)
     ROWS_FLOAT(prelu_bwd, .25f)

@@ -9,8 +9,11 @@ enum { UPDATE_STATES, UPDATE_CHOICE };          /* whole numbers: states a param
 enum { ADAM_WD, ADAM_B1, ADAM_C1, ADAM_B2, ADAM_C2, ADAM_KM, ADAM_KV, ADAM_EPS, ADAM_DECAY, ADAM_LR };
 enum { SGD_WD, SGD_MOMENTUM, SGD_REST, SGD_LR };
 #define UPDATE_ROUND 64                         /* pieces of a parameter begin at multiples of this */
+#define UPDATE_NEAR (1 << 19)                   /* elements of all parameters that caches of cores may hold */
 
-typedef void update_piece(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi);
+/* soon_out and soon_in are of the parameter that follows, or NULL */
+typedef void update_piece(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
+                          const burn_buf *soon_out, const burn_buf *soon_in);
 typedef struct {
     const burn_buf *out, *in;
     const burn_args *a;
@@ -35,8 +38,23 @@ typedef struct {
 VINL int update_streams(const burn_buf *out, const burn_buf *in) {
     return out->p != in[0].p && out->p != in[1].p && out->size * 4 >= ELT_STREAM_BYTES && ((uintptr_t)out->p & 63) == 0;
 }
-VINL void adam_f32_of(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi, int largest,
-                      int cautious, int stream) {
+/* What a large parameter reads next, or a small one the parameter after it: with AVX-512 the arithmetic leaves room, and more
+   lines are under way than the hardware asks for by itself. */
+#define UPDATE_AHEAD 512
+#define UPDATE_SMALL 4096
+typedef struct { const float *in[5]; const float *out; } update_ahead;
+VINL update_ahead update_look(const burn_buf *out, const burn_buf *in, int64_t lo, int64_t hi, const burn_buf *soon_out,
+                              const burn_buf *soon_in, int n_in) {
+    update_ahead h;
+    const int64_t from = soon_in && in->size <= UPDATE_SMALL ? -lo : UPDATE_AHEAD;
+    if (from == UPDATE_AHEAD) soon_in = in, soon_out = out;
+    for (int k = 0; k < n_in; k++) h.in[k] = (const float *)soon_in[k].p + from;
+    h.out = (const float *)soon_out->p + from;
+    return h;
+}
+VINL void adam_f32_of(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
+                      const burn_buf *soon_out, const burn_buf *soon_in, int largest, int cautious, int stream) {
+    const update_ahead ahead = update_look(out, in, lo, hi, soon_out, soon_in, largest ? 5 : 4);
     const float *p = in[0].p, *g = in[1].p, *m = in[2].p, *v = in[3].p, *w = largest ? in[4].p : NULL;
     float *po = out[0].p, *mo = out[1].p, *vo = out[2].p, *wo = largest ? out[3].p : NULL;
     const double *f = a->f;
@@ -45,6 +63,10 @@ VINL void adam_f32_of(const burn_buf *out, const burn_buf *in, const burn_args *
        decay = bc((float)f[ADAM_DECAY]), lk = bc((float)(f[ADAM_LR] * f[ADAM_KM])), one = bc(1.f), zero = bc(0.f);
     for (int64_t i = lo; i < hi; i += VW) {
         UPDATE_LANES(i)
+        if (VW == 16) {
+            for (int k = 0; k < (largest ? 5 : 4); k++) v_prefetch(ahead.in[k] + i);
+            if (!stream) __builtin_prefetch(ahead.out + i, 1, 3);
+        }
         vf mm = UPDATE_IN(m, i), vv = UPDATE_IN(v, i), kept = decay;
         gg = vf_fma(wd, pp, gg);
         mm = vf_fma(b1, mm, c1 * gg);
@@ -65,15 +87,17 @@ VINL void adam_f32_of(const burn_buf *out, const burn_buf *in, const burn_args *
     }
     if (stream) v_fence();
 }
-static void adam_f32(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi) {
+static void adam_f32(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
+                     const burn_buf *soon_out, const burn_buf *soon_in) {
     int stream = update_streams(out, in);
     int largest = a->i[UPDATE_STATES] == 3, cautious = a->i[UPDATE_CHOICE] != 0;
-    if (largest) adam_f32_of(out, in, a, lo, hi, 1, cautious, stream);
-    else if (cautious) adam_f32_of(out, in, a, lo, hi, 0, 1, stream);
-    else if (stream) adam_f32_of(out, in, a, lo, hi, 0, 0, 1);
-    else adam_f32_of(out, in, a, lo, hi, 0, 0, 0);
+    if (largest) adam_f32_of(out, in, a, lo, hi, soon_out, soon_in, 1, cautious, stream);
+    else if (cautious) adam_f32_of(out, in, a, lo, hi, soon_out, soon_in, 0, 1, stream);
+    else if (stream) adam_f32_of(out, in, a, lo, hi, soon_out, soon_in, 0, 0, 1);
+    else adam_f32_of(out, in, a, lo, hi, soon_out, soon_in, 0, 0, 0);
 }
-static void adam_f64(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi) {
+static void adam_f64(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
+                     const burn_buf *soon_out, const burn_buf *soon_in) {
     const int largest = a->i[UPDATE_STATES] == 3, cautious = a->i[UPDATE_CHOICE] != 0;
     const double *p = in[0].p, *g = in[1].p, *m = in[2].p, *v = in[3].p, *w = largest ? in[4].p : NULL, *f = a->f;
     double *po = out[0].p, *mo = out[1].p, *vo = out[2].p, *wo = largest ? out[3].p : NULL;
@@ -123,12 +147,14 @@ VINL void sgd_f32_of(const burn_buf *out, const burn_buf *in, const burn_args *a
     }
     if (stream) v_fence();
 }
-static void sgd_f32(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi) {
+static void sgd_f32(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
+                    const burn_buf *soon_out, const burn_buf *soon_in) {
     int stream = update_streams(out, in);
     if (a->i[UPDATE_STATES]) sgd_f32_of(out, in, a, lo, hi, 1, stream);
     else sgd_f32_of(out, in, a, lo, hi, 0, stream);
 }
-static void sgd_f64(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi) {
+static void sgd_f64(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
+                    const burn_buf *soon_out, const burn_buf *soon_in) {
     const int velocity = a->i[UPDATE_STATES] != 0, nesterov = a->i[UPDATE_CHOICE] != 0;
     const double *p = in[0].p, *g = in[1].p, *u = velocity ? in[2].p : NULL, *f = a->f;
     double *po = out[0].p, *uo = velocity ? out[1].p : NULL;
@@ -159,7 +185,10 @@ static void update_body(void *ctx, int64_t i) {
     for (; a < t->count && t->start[a] < hi; a++) {
         int64_t size = t->start[a + 1] - t->start[a];
         int64_t first = update_cut(lo, t->start[a], size), last = update_cut(hi, t->start[a], size);
-        if (first < last) t->piece(t->out + a * (1 + t->states), t->in + a * (2 + t->states), t->a, first, last);
+        const burn_buf *out = t->out + a * (1 + t->states), *in = t->in + a * (2 + t->states);
+        const int more = a + 1 < t->count && t->start[a + 1] < hi;
+        if (first < last)
+            t->piece(out, in, t->a, first, last, more ? out + 1 + t->states : NULL, more ? in + 2 + t->states : NULL);
     }
 }
 static int update_run(const burn_buf *out, const burn_buf *in, burn_args *a, update_piece *piece, float cost) {
@@ -173,6 +202,9 @@ static int update_run(const burn_buf *out, const burn_buf *in, burn_args *a, upd
     for (int64_t k = 0; k < count; k++) start[k + 1] = start[k] + out[k * (1 + states)].size;
     int64_t total = start[count];
     update_task t = {out, in, a, piece, start, count, states, elt_chunk(total, cost)};
+    const int64_t threads = elt_rt->threads(), each = (total + threads - 1) / threads;
+    if (total < UPDATE_NEAR && each > t.chunk) /* a piece for each thread, whose cache has it from the step before */
+        t.chunk = (each + UPDATE_ROUND - 1) & -UPDATE_ROUND;
     if (t.chunk >= total) update_body(&t, 0);
     else elt_rt->run(update_body, &t, (total + t.chunk - 1) / t.chunk);
     if (start != few) elt_rt->free(start, bytes);

@@ -3,7 +3,7 @@
 #pragma once
 #include "interpolate.h"
 
-#define SAMPLE_POINTS 64    /* points whose places and weights are worked out together */
+#define SAMPLE_POINTS 256   /* points whose places and weights are worked out together; a plane is then read often while in L1 */
 #define SAMPLE_CHANNELS 16  /* channels of a task of the picture's gradient */
 #define SAMPLE_TAPS 4       /* at most, along an axis */
 
@@ -34,6 +34,20 @@ typedef struct {
     int64_t at[SAMPLE_TAPS];
     double weight[SAMPLE_TAPS], slope[SAMPLE_TAPS];
 } sample_axis;
+
+/* p[at[l]] of each lane, 0 where at is negative */
+#if BURN_LEVEL == 4
+VINL vf vf_gather(const float *p, vi at) {
+    __mmask16 inside = _mm512_cmpge_epi32_mask((__m512i)at, _mm512_setzero_si512());
+    return (vf)_mm512_mask_i32gather_ps(_mm512_setzero_ps(), inside, (__m512i)at, p, 4);
+}
+#else
+VINL vf vf_gather(const float *p, vi at) {
+    vf v;
+    for (int l = 0; l < VW; l++) v[l] = at[l] < 0 ? 0 : p[at[l]];
+    return v;
+}
+#endif
 
 VINL double cubic_slope(double d) {
     const double a = -0.75, m = fabs(d);
@@ -93,6 +107,20 @@ static void sample_along(sample_axis *a, double coordinate, int64_t size, int mo
         a->slope[t] *= scale * sign;
         if (odd && padding == PAD_REFLECTION) a->weight[t] = NAN;
     }
+}
+
+/* the same for most coordinates where two places are read: whether it is one of them, and then without slopes */
+VINL int sample_pair(sample_axis *a, double coordinate, int64_t size, int border, int aligned) {
+    double place = (coordinate + 1) * ((double)(aligned ? size - 1 : size) / 2) - (aligned ? 0 : 0.5);
+    if (!(fabs(place) < 1e9)) return 0;
+    if (border) place = fmin(fmax(place, 0), (double)(size - 1));
+    double low = floor(place);
+    int64_t first = (int64_t)low, second = border ? i64_min(first + 1, size - 1) : first + 1;
+    a->weight[0] = 1 - (place - low);
+    a->weight[1] = place - low;
+    a->at[0] = (uint64_t)first < (uint64_t)size ? first : -1;
+    a->at[1] = (uint64_t)second < (uint64_t)size ? second : -1;
+    return 1;
 }
 
 #define BODY "grid_sample_type.h"

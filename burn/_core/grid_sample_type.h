@@ -7,10 +7,15 @@ static int64_t FN(prepare)(const sample_job *j, int64_t n, int64_t first, int64_
     const sample_shape *s = &j->s;
     const int64_t points = s->oh * s->ow, count = i64_min(SAMPLE_POINTS, points - first);
     const T *grid = (const T *)j->grid + 2 * (n * points + first);
+    const int border = s->padding == PAD_BORDER, aligned = (int)s->aligned;
+    const int pairs = weight && s->mode == SAMPLE_BILINEAR && s->padding != PAD_REFLECTION;
     for (int64_t p = 0; p < count; p++) {
+        double across = (double)UP(grid[2 * p]), below = (double)UP(grid[2 * p + 1]);
         sample_axis x, y;
-        sample_along(&x, (double)UP(grid[2 * p]), s->w, (int)s->mode, (int)s->padding, (int)s->aligned);
-        sample_along(&y, (double)UP(grid[2 * p + 1]), s->h, (int)s->mode, (int)s->padding, (int)s->aligned);
+        if (!pairs || !sample_pair(&x, across, s->w, border, aligned))
+            sample_along(&x, across, s->w, (int)s->mode, (int)s->padding, aligned);
+        if (!pairs || !sample_pair(&y, below, s->h, border, aligned))
+            sample_along(&y, below, s->h, (int)s->mode, (int)s->padding, aligned);
         for (int r = 0; r < j->taps; r++) {
             for (int c = 0; c < j->taps; c++) {
                 int64_t k = (r * j->taps + c) * SAMPLE_POINTS + p;
@@ -29,23 +34,29 @@ VINL void FN(sample_n)(const sample_job *j, int64_t n, int64_t block, void *room
     int64_t *at = room;
     A *weight = (A *)(at + taps * SAMPLE_POINTS);
     int64_t count = FN(prepare)(j, n, first, at, weight, NULL, NULL);
+    int32_t *small = (int32_t *)(weight + taps * SAMPLE_POINTS); /* the places, where they are lanes of a vector */
+    const int lanes = VW == 16 && sizeof(T) == 4 && plane <= INT32_MAX; /* below AVX-512 loads one by one are faster */
+    const int64_t whole = lanes ? count / VW * VW : 0;
     int inside = 1;
     for (int k = 0; k < taps; k++)
         for (int64_t p = 0; p < count; p++) inside &= at[k * SAMPLE_POINTS + p] >= 0;
+    for (int64_t i = 0; i < taps * SAMPLE_POINTS && whole; i++) small[i] = (int32_t)at[i];
     for (int64_t c = 0; c < s->c; c++) {
         const T *x = (const T *)j->x + (n * s->c + c) * plane;
         T *out = (T *)j->out + (n * s->c + c) * points + first;
-        for (int64_t p = 0; p < count && inside; p++) {
-            A sum = 0;
-            for (int k = 0; k < taps; k++) sum += weight[k * SAMPLE_POINTS + p] * UP(x[at[k * SAMPLE_POINTS + p]]);
-            out[p] = DOWN(sum);
+        for (int64_t p = 0; p < whole; p += VW) {
+            vf sum = {0};
+            for (int k = 0; k < taps; k++) {
+                int64_t i = k * SAMPLE_POINTS + p;
+                sum = vf_fma(vf_load((const float *)weight + i), vf_gather((const float *)x, vi_load(small + i)), sum);
+            }
+            vf_store((float *)out + p, sum);
         }
-        if (inside) continue;
-        for (int64_t p = 0; p < count; p++) {
+        for (int64_t p = whole; p < count; p++) {
             A sum = 0;
             for (int k = 0; k < taps; k++) {
                 int64_t from = at[k * SAMPLE_POINTS + p];
-                if (from >= 0) sum += weight[k * SAMPLE_POINTS + p] * UP(x[from]);
+                if (inside || from >= 0) sum += weight[k * SAMPLE_POINTS + p] * UP(x[from]);
             }
             out[p] = DOWN(sum);
         }

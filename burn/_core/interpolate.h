@@ -5,6 +5,7 @@
 #include "runtime.h"
 
 #define RESAMPLE_WORK 32768     /* elements of a task */
+#define RESAMPLE_AHEAD 512      /* elements of the output fetched ahead: stores by themselves keep few lines under way */
 
 enum { NEAREST, NEAREST_EXACT, BILINEAR, BICUBIC, LANCZOS3 };
 static const int AXIS_TAPS[] = {1, 1, 2, 4, 6};
@@ -33,6 +34,7 @@ typedef struct {
     int64_t *base;
     void *pick, *weight;
     int vectors;                /* read for one vector of a row: 1 or 2; 0: element by element */
+    int shared;                 /* whether all taps of a vector of a row are picked from the same ones */
     int whole, stream, failed;  /* whole: the only weight is 1 */
     size_t scratch;
 } resample_job;
@@ -197,7 +199,7 @@ static int resample_all(resample_job *j, burn_args *a) {
     j->t->plan(j);
     j->stream = j->t->native && !j->x.empty && j->x.n * j->t->size % 64 == 0 &&
                 can_stream(j->out, j->planes * j->y.n * j->x.n * j->t->size);
-    j->scratch = (size_t)(j->y.span * (j->room + 1) + 2 * j->y.taps + j->w + 4 * lanes) * 8;
+    j->scratch = (size_t)(j->y.span * (j->room + 1) + 2 * j->y.taps + j->w + 4 * lanes) * 8 + 64;
     j->rows = i64_max(8 * j->y.taps, RESAMPLE_WORK / i64_max(j->x.n, 1));
     j->parts = j->rows >= j->y.n ? 1 : ceil_div(j->y.n, j->rows);
     j->group = i64_max(1, RESAMPLE_WORK / (j->y.n * j->x.n));

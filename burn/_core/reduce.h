@@ -7,6 +7,7 @@
 #define TILE 1024                   /* columns a tile: its accumulators stay in L1 */
 #define PIECE 32768                 /* least elements a piece, where the reduced axis itself is cut */
 #define MAX_PIECES 64
+#define COLUMN_TASKS 32             /* tasks that columns are cut into: each piece leaves a row of accumulators to be joined */
 
 /* one running result: a double for floats, 64 bits for integers, a row number for positions, a flag for any and all */
 typedef union { double d; int64_t i; uint64_t u; } acc_t;
@@ -260,7 +261,7 @@ static void reduce_join(const reduce_job *j, const void *x, acc_t *into, const a
         else for (int64_t c = 0; c < w; c++) into[c].u *= from[c].u;
         break;
     default:
-        if (j->t->floating) for (int64_t c = 0; c < w; c++) into[c].d += from[c].d;
+        if (j->t->floating) { double *a = &into->d; const double *b = &from->d; for (int64_t c = 0; c < w; c++) a[c] += b[c]; }
         else for (int64_t c = 0; c < w; c++) into[c].u += from[c].u;
     }
 }
@@ -357,7 +358,8 @@ static int reduce_run(reduce_job *j, burn_args *a) {
         return BURN_OK;
     }
     if (j->outer * j->tiles < 16 && work > 2 * PIECE) {
-        j->pieces = i64_max(1, i64_min(i64_min(MAX_PIECES, j->n / 2), j->n * i64_min(j->inner, TILE) / PIECE));
+        int64_t most = j->inner == 1 ? MAX_PIECES : ceil_div(COLUMN_TASKS, j->outer * j->tiles);
+        j->pieces = i64_max(1, i64_min(i64_min(most, j->n / 2), j->n * i64_min(j->inner, TILE) / PIECE));
         j->rows = ceil_div(j->n, j->pieces);
         if (j->inner == 1) j->rows = ceil_div(j->rows, 64) * 64;
         j->pieces = ceil_div(j->n, j->rows);

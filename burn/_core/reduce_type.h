@@ -82,8 +82,9 @@ VINL void FN(sum_cols)(const T *x, int64_t n, int64_t w, int64_t stride, const d
     A part[TILE] __attribute__((aligned(64))), hi_w[TILE] __attribute__((aligned(64))),
         lo_w[TILE] __attribute__((aligned(64)));
     int64_t whole = w / L * L;
+    double *total = &acc->d; /* of acc_t the compiler would have to think that it may be part of `part` */
     for (int64_t c = 0; c < w; c++) {
-        acc[c].d = 0;
+        total[c] = 0;
         if (sq) hi_w[c] = (A)mean[c], lo_w[c] = (A)(mean[c] - (double)hi_w[c]);
     }
 #define COL(q) TERM(LOAD(p + (q) * stride))
@@ -114,7 +115,7 @@ VINL void FN(sum_cols)(const T *x, int64_t n, int64_t w, int64_t stride, const d
             }
             for (; c < w; c++, p++) part[c] += COL1(p);
         }
-        for (int64_t c = 0; c < w; c++) acc[c].d += (double)part[c];
+        for (int64_t c = 0; c < w; c++) total[c] += (double)part[c];
     }
 #undef COL
 #undef COL1
@@ -166,9 +167,27 @@ static void FN(prod_tile)(const void *xv, int64_t n, int64_t w, int64_t stride, 
 }
 
 /* ---- largest and smallest: the position of the first NaN, else of the first extreme */
+#define BETTER(a, b) (is_min ? MINV(a, b) : MAXV(a, b))
+/* the best of the lanes */
+VINL A FN(best_lane)(V v, const int is_min) {
+    A t[L] __attribute__((aligned(64)));
+    memcpy(t, &v, sizeof t);
+#pragma GCC unroll 4
+    for (int h = L / 2; h; h /= 2)
+#pragma GCC unroll 16
+        for (int l = 0; l < h; l++)
+            if (is_min ? t[l + h] < t[l] : t[l + h] > t[l]) t[l] = t[l + h];
+    return t[0];
+}
 static int64_t FN(first)(const T *x, int64_t n, A value, int nan) {
     const V b = SPREAD(value);
     int64_t i = 0;
+    for (; !nan && i + 4 * L <= n; i += 4 * L) {
+        V v[4];
+        LOAD2(x + i, v);
+        LOAD2(x + i + 2 * L, v + 2);
+        if (any_lane((vi)((v[0] == b) | (v[1] == b) | (v[2] == b) | (v[3] == b)))) break;
+    }
     for (; i + L <= n; i += L) {
         V v = LOAD(x + i);
 #if FLOATING
@@ -203,20 +222,19 @@ VINL int64_t FN(extreme_row)(const T *x, int64_t n, const int is_min) {
 #if FLOATING
             u |= UNORD(v0, v1) | UNORD(v2, v3);
 #endif
-            m0 = is_min ? MINV(m0, v0) : MAXV(m0, v0);
-            m1 = is_min ? MINV(m1, v1) : MAXV(m1, v1);
-            m2 = is_min ? MINV(m2, v2) : MAXV(m2, v2);
-            m3 = is_min ? MINV(m3, v3) : MAXV(m3, v3);
+            m0 = BETTER(m0, v0);
+            m1 = BETTER(m1, v1);
+            m2 = BETTER(m2, v2);
+            m3 = BETTER(m3, v3);
         }
         for (; p + L <= end; p += L) {
             V v0 = LOAD(p);
 #if FLOATING
             u |= UNORD(v0, v0);
 #endif
-            m0 = is_min ? MINV(m0, v0) : MAXV(m0, v0);
+            m0 = BETTER(m0, v0);
         }
-        m0 = is_min ? MINV(MINV(m0, m1), MINV(m2, m3)) : MAXV(MAXV(m0, m1), MAXV(m2, m3));
-        for (int l = 0; l < L; l++) if (is_min ? m0[l] < m : m0[l] > m) m = m0[l];
+        m = FN(best_lane)(BETTER(BETTER(m0, m1), BETTER(m2, m3)), is_min);
         for (; p < end; p++) {
             A a = GET(p);
             nan |= IS_NAN(a);
@@ -226,6 +244,43 @@ VINL int64_t FN(extreme_row)(const T *x, int64_t n, const int is_min) {
         if (b == 0 || (is_min ? m < best : m > best)) best = m, at = b;
     }
     return at + FN(first)(x + at, i64_min(2048, n - at), best, 0);
+}
+
+/* The value alone needs no search; where there is a NaN it is the first. */
+VINL A FN(value_row)(const T *x, int64_t n, const int is_min) {
+    V m[8], v[8];
+    M u = {0};
+    int64_t i = 0;
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; k++) m[k] = SPREAD(is_min ? HIGHEST : LOWEST);
+    for (; i + 8 * L <= n; i += 8 * L) {
+        for (int k = 0; k < (int)(8 * L * sizeof(T)); k += 64) v_prefetch((const char *)(x + i) + 2048 + k);
+#pragma GCC unroll 4
+        for (int k = 0; k < 8; k += 2) {
+            LOAD2(x + i + k * L, v + k);
+#if FLOATING
+            u |= UNORD(v[k], v[k + 1]);
+#endif
+            m[k] = BETTER(m[k], v[k]);
+            m[k + 1] = BETTER(m[k + 1], v[k + 1]);
+        }
+    }
+    for (; i + L <= n; i += L) {
+        v[0] = LOAD(x + i);
+#if FLOATING
+        u |= UNORD(v[0], v[0]);
+#endif
+        m[0] = BETTER(m[0], v[0]);
+    }
+    m[0] = BETTER(BETTER(BETTER(m[0], m[1]), BETTER(m[2], m[3])), BETTER(BETTER(m[4], m[5]), BETTER(m[6], m[7])));
+    A best = FN(best_lane)(m[0], is_min);
+    int nan = 0;
+    for (; i < n; i++) {
+        A a = GET(x + i);
+        nan |= IS_NAN(a);
+        if (is_min ? a < best : a > best) best = a;
+    }
+    return nan || any_lane((vi)u) ? GET(x + FN(first)(x, n, 0, 1)) : best;
 }
 
 /* Down the columns, four rows a visit; best values and their rows stay in an L1 tile. */
@@ -281,7 +336,6 @@ VINL void FN(value_cols)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t
     A best[TILE] __attribute__((aligned(64)));
     int64_t whole = w / L * L;
     for (int64_t c = 0; c < w; c++) best[c] = GET(x + c);
-#define BETTER(a, b) (is_min ? MINV(a, b) : MAXV(a, b))
     for (int64_t r = 0; r < n;) {
         int rows = n - r >= 8 ? 8 : 1;
         const T *p = x + r * stride;
@@ -312,15 +366,14 @@ VINL void FN(value_cols)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t
         }
         r += rows;
     }
-#undef BETTER
     for (int64_t c = 0; c < w; c++) acc[c].ACC = (__typeof__(acc->ACC))best[c];
 }
 static void FN(max_value_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
-    if (stride == 1) acc->ACC = (__typeof__(acc->ACC))GET((const T *)x + FN(extreme_row)(x, n, 0));
+    if (stride == 1) acc->ACC = (__typeof__(acc->ACC))FN(value_row)(x, n, 0);
     else FN(value_cols)(x, n, w, stride, acc, 0);
 }
 static void FN(min_value_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
-    if (stride == 1) acc->ACC = (__typeof__(acc->ACC))GET((const T *)x + FN(extreme_row)(x, n, 1));
+    if (stride == 1) acc->ACC = (__typeof__(acc->ACC))FN(value_row)(x, n, 1);
     else FN(value_cols)(x, n, w, stride, acc, 1);
 }
 static void FN(join_values)(acc_t *into, const acc_t *from, int64_t w, int is_min) {
@@ -393,6 +446,7 @@ static const reduce_type FN(reduce) = {
 #undef SEL
 #undef SPREAD
 #undef IS_NAN
+#undef BETTER
 #undef ACC
 #undef T
 #undef A

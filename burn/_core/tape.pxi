@@ -73,6 +73,8 @@ cdef class Node:
     cdef uint8_t products        # so many of them products
 
     def __dealloc__(self):
+        if self.n_in == 0:
+            return      # a leaf: nothing below it that would be released one by one
         node_release(self)
         if doomed_n:
             drain()

@@ -57,6 +57,17 @@ def held_value(self):
     return self._made()
 
 
+def powi_f32(float base, int64_t exponent):
+    """``base ** exponent`` for an exponent of at least 0, by repeated squaring in single precision."""
+    cdef float result = 1.0
+    while exponent:
+        if exponent & 1:
+            result *= base
+        exponent >>= 1
+        base *= base
+    return result
+
+
 @cython.final
 cdef class UpdateState:
     """The state of one parameter in an optimizer: of one that updates by a kernel its age and tensors, else an object."""
@@ -160,13 +171,14 @@ cdef int updates_run(Updates u, bint keep) except -1:
         return 0
     for k in range(n):
         state = <UpdateState>u.states[k]
-        made = []
+        made = None
         for j in range(n_states):
             t = <TensorBase>state.tensors[j]
             if keep or not (t.contig and t.offset == 0 and BURN_REFCNT(<void *>t.st) == 1 and not t.st.flags):
-                t = tensor_empty(t.dims, t.ndim, t.dtype, t.dev, CTX_PLAIN)
-            made.append(t)
-        after.append(tuple(made))
+                if made is None:
+                    made = list(state.tensors)
+                made[j] = tensor_empty(t.dims, t.ndim, t.dtype, t.dev, CTX_PLAIN)
+        after.append(state.tensors if made is None else tuple(made))
     value = <TensorBase>u.values[0]
     if find_row(u.op, value.dev, value.dtype) == NULL:
         for k in range(n):
@@ -237,41 +249,40 @@ cdef int updates_kernel(Updates u, Py_ssize_t n, int n_states, list after) excep
     return 0
 
 
-@cython.final
 cdef class Stepper:
     """What a step does with one Float parameter: parameters that are like the one before are added at once, the others
-    are left to ``slow(param, gradient, state)``, which returns the parameter after the step."""
+    are left to ``_one(param, gradient, state)`` of a subclass, which returns the parameter after the step."""
     cdef dict grads             # by the number of the id
     cdef dict states
-    cdef object slow
     cdef public Updates updates
 
-    def __init__(self, dict grads, dict states, slow):
+    def __init__(self, dict grads, dict states):
         self.grads = grads
         self.states = states
-        self.slow = slow
 
     def map_float(self, param):
         """The parameter after the step; itself where it has no gradient, or is not to be trained (a clone of it may be)."""
         if type(param) is not part_param:
             raise TypeError(f"[step] 'param' must be a Param, got {type(param).__name__}")
-        key = <object>BURN_SLOT(<object>BURN_SLOT(param, slot_id), slot_number)
-        cdef PyObject *found = PyDict_GetItem(self.grads, key)
-        if found == NULL or not <object>BURN_SLOT(param, slot_active):
-            return param
-        cdef TensorBase grad = <TensorBase>found
-        cdef TensorBase value
-        cdef UpdateState state
-        del self.grads[key]
-        known = self.states.get(key)
-        held = <object>BURN_SLOT(param, slot_value)
-        if known is not None and self.updates is not None and held is not None:
-            state = <UpdateState>known
-            value = <TensorBase>held
-            if (state.tensors is not None and state.group == self.updates.group and state.time == self.updates.time
-                    and updates_take(self.updates, value, grad, state)):
-                return with_leaf(param, updates_add(self.updates, value, grad, state, BURN_REFCNT(<void *>grad) == 1))
-        return self.slow(param, grad, known)
+        return step_param(self, param)
+
+
+cdef object step_param(Stepper s, object param):
+    key = <object>BURN_SLOT(<object>BURN_SLOT(param, slot_id), slot_number)
+    cdef PyObject *found = PyDict_GetItem(s.grads, key)
+    if found == NULL or not <object>BURN_SLOT(param, slot_active):
+        return param
+    cdef TensorBase grad = <TensorBase>found
+    cdef PyObject *known = PyDict_GetItem(s.states, key)
+    cdef PyObject *held = BURN_SLOT(param, slot_value)
+    cdef Updates updates = s.updates
+    cdef UpdateState state = <UpdateState>known if known != NULL else None
+    del s.grads[key]
+    if state is not None and updates is not None and <object>held is not None:
+        if (state.tensors is not None and state.group == updates.group and state.time == updates.time
+                and updates_take(updates, <TensorBase>held, grad, state)):
+            return with_leaf(param, updates_add(updates, <TensorBase>held, grad, state, BURN_REFCNT(<void *>grad) == 1))
+    return s._one(param, grad, state)
 
 
 cdef object with_leaf(object param, TensorBase value):

@@ -1,6 +1,7 @@
 /* Functions of vf that are computed in double, half of the lanes at a time: a short polynomial then leaves an error of
    2^-33, and the one rounding at the end all of 0.51 ulp. sin, cos, tan, sinh, cosh, asin, acos, atan, asinh, acosh, atanh,
-   log1p, powf, atan2. The polynomials interpolate at Chebyshev points. NaN, infinities, subnormals and -0 are right. */
+   log1p, powf, atan2; and exp of doubles. The polynomials interpolate at Chebyshev points. NaN, infinities, subnormals and
+   -0 are right. */
 #pragma once
 #include "vmath.h"
 
@@ -188,4 +189,48 @@ VINL vf m_pow(vf x, vf y) {
     r = vf_sel(odd, vf_copysign(r, x), r);
     r = vf_sel(vm_and(vm_and(vf_lt(x, bc(0.f)), vf_gt(x, bc(-INFINITY))), vm_not(whole)), bc(NAN), r);
     return vf_sel(vm_or(vf_eq(x, bc(1.f)), vf_eq(y, bc(0.f))), bc(1.f), r);
+}
+
+/* ---- e^x of doubles, at most 1 ulp off: x = k ln2 + r, with ln2 in two parts of which the first has an exact product with k;
+   1 + (r + r^2 P(r)). Several vectors in step: the latency of one would show. */
+VINL vd vd_pow2(vd k) { return (vd)(((vdu)(k + bcd(VD_SHIFT)) << 52) + 0x3ff0000000000000u); } /* whole k in [-1022, 1023] */
+VINL void vd_exp_parts(vd *x, vd *k, const int n) { /* x becomes e^r */
+    static const double P[11] = {0x1p-1, 0x1.5555555555557p-3, 0x1.5555555555556p-5, 0x1.1111111110085p-7,
+                                 0x1.6c16c16c162a3p-10, 0x1.a01a01ac16f76p-13, 0x1.a01a01a6f35fbp-16, 0x1.71de019d031e7p-19,
+                                 0x1.27e4db0f8a3efp-22, 0x1.af4f1ddf981a8p-26, 0x1.1f73b376c0f55p-29};
+    vd p[4];
+    VM_EACH(j, n) k[j] = vd_fma(x[j], bcd(0x1.71547652b82fep+0), bcd(VD_SHIFT)) - bcd(VD_SHIFT);
+    VM_EACH(j, n) x[j] = vd_fma(k[j], bcd(-0x1.62e42feep-1), x[j]);
+    VM_EACH(j, n) x[j] = vd_fma(k[j], bcd(-0x1.a39ef35793c76p-33), x[j]);
+    VM_EACH(j, n) p[j] = vd_fma(x[j], bcd(P[10]), bcd(P[9]));
+    _Pragma("GCC unroll 16") for (int i = 8; i >= 0; i--) VM_EACH(j, n) p[j] = vd_fma(p[j], x[j], bcd(P[i]));
+    VM_EACH(j, n) x[j] = vd_fma(p[j], x[j] * x[j], x[j]) + bcd(1);
+}
+VINL void vd_exp_far(vd *x, const int n) {
+    vd k[4];
+    VM_EACH(j, n) x[j] = vd_sel((vl)(x[j] > 710), bcd(710), vd_sel((vl)(x[j] < -746), bcd(-746), x[j]));
+    vd_exp_parts(x, k, n);
+    VM_EACH(j, n) {
+#if BURN_LEVEL == 4
+        x[j] = (vd)_mm512_scalef_pd((__m512d)x[j], (__m512d)k[j]);
+#else
+        vd half = vd_fma(k[j], bcd(.5), bcd(VD_SHIFT)) - bcd(VD_SHIFT); /* 2^k in two factors: the first product is exact */
+        x[j] = x[j] * vd_pow2(half) * vd_pow2(k[j] - half);
+#endif
+    }
+}
+VINL void md_exp_many(vd *x, const int n) {
+#if BURN_LEVEL == 4
+    vd_exp_far(x, n);
+#else
+    vl near = (vl)(((vd)((vl)x[0] & INT64_MAX)) < 708);
+    VM_EACH(j, n) near &= (vl)(((vd)((vl)x[j] & INT64_MAX)) < 708);
+    if (__builtin_expect(!vm_all((vm)near), 0)) {
+        for (int j = 0; j < n; j++) vd_exp_far(x + j, 1);
+        return;
+    }
+    vd k[4];
+    vd_exp_parts(x, k, n);
+    VM_EACH(j, n) x[j] = (vd)((vdu)x[j] + ((vdu)(k[j] + bcd(VD_SHIFT)) << 52));
+#endif
 }

@@ -60,6 +60,7 @@ def visit_fields(dict values, layout, str container, visitor):
 
 cdef int visit_part(object value, object visitor, object sequence, object places) except -1:
     cdef Py_ssize_t i
+    cdef str held
     kind = type(value)
     if kind is part_param:
         adapter = <object>BURN_SLOT(value, slot_adapter)
@@ -68,9 +69,11 @@ cdef int visit_part(object value, object visitor, object sequence, object places
             enter_place(places, adapter.NAME, "Reparameterization")
             adapter.visit(visitor)
             exit_place(places, adapter.NAME, "Reparameterization")
-        elif value.kind == "float":
+            return 0
+        held = <str>BURN_SLOT(value, slot_kind)
+        if held == "float":
             visitor.visit_float(value)
-        elif value.kind == "int":
+        elif held == "int":
             visitor.visit_int(value)
         else:
             visitor.visit_bool(value)
@@ -122,6 +125,7 @@ cdef object mapped(object new, object kind, str hook):
 
 cdef object map_part(object value, object mapper, object sequence, object places):
     cdef Py_ssize_t i
+    cdef str held
     cdef list items
     cdef dict entries
     kind = type(value)
@@ -129,9 +133,12 @@ cdef object map_part(object value, object mapper, object sequence, object places
         adapter = <object>BURN_SLOT(value, slot_adapter)
         if adapter is not None:
             return map_adapted(value, adapter, mapper, places)
-        if value.kind == "float":
+        held = <str>BURN_SLOT(value, slot_kind)
+        if held == "float":
+            if isinstance(mapper, Stepper):
+                return mapped(step_param(<Stepper>mapper, value), part_param, "map_float")
             return mapped(mapper.map_float(value), part_param, "map_float")
-        if value.kind == "int":
+        if held == "int":
             return mapped(mapper.map_int(value), part_param, "map_int")
         return mapped(mapper.map_bool(value), part_param, "map_bool")
     if kind is list or kind is tuple:

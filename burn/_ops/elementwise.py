@@ -131,7 +131,10 @@ def numbered(name):
 
 
 def error_loss(name):
-    """A function of x - y with up to four numbers, and a kernel for its gradient by x: f(x, y, *numbers)."""
+    """A function of x - y with up to four numbers, and a kernel for its gradient by x: f(x, y, *numbers).
+
+    f.sum(x, y, over, *numbers) is the sum of its values over a number, in one pass; None where there is no kernel for that.
+    """
     op = define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, attrs=("numbers",))
     back = define(name + "_bwd", "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
 
@@ -140,12 +143,19 @@ def error_loss(name):
         return by_x if node.needs(0) else None, neg(by_x) if node.needs(1) else None
 
     op.rule = python_rule(backward, ["0 1", "0 1"])
+    total = define(name + "_sum", "elementwise", kinds=FLOAT, n_in=2, cuts_graph=True)
 
     def run(x, y, *numbers):
         floats = (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
         return op.apply((x, y), x._dims, x._dtype, (), floats, floats)
 
+    def run_sum(x, y, over, *numbers):
+        if core.node_state(x) or core.node_state(y) or not total.has_kernel(x._slot, x._dtype):
+            return None
+        return total.apply((x, y), (1,), x._dtype, (), (*(*numbers, 0.0, 0.0, 0.0, 0.0)[:4], over))
+
     run.op = op
+    run.sum = run_sum
     return run
 
 

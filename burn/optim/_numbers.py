@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import struct
 
-import numpy as np
-
 from burn.errors import ArgumentError
 
 _F32 = struct.Struct("f")
@@ -15,18 +13,6 @@ _F32 = struct.Struct("f")
 def to_f32(value: float) -> float:
     """The single-precision number nearest to `value`."""
     return _F32.unpack(_F32.pack(value))[0]
-
-
-def powi_f32(base: float, exponent: int) -> float:
-    """`base ** exponent` by repeated squaring in single precision."""
-    result, power = np.float32(1.0), np.float32(base)
-    while True:
-        if exponent & 1:
-            result = result * power
-        exponent >>= 1
-        if not exponent:
-            return float(result)
-        power = power * power
 
 
 def share(owner: str, name: str, value: float) -> float:

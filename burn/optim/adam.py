@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from burn._core.core import powi_f32
 from burn._ops.elementwise import adam_step
 from burn.config import F32, Config
 from burn.grad_clipping import GradientClippingConfig
-from burn.optim._numbers import not_negative, powi_f32, share, to_f32
+from burn.optim._numbers import not_negative, share, to_f32
 from burn.optim.decay import WeightDecayConfig
 from burn.optim.module_optimizer import ModuleOptimizer
 from burn.optim.one_pass import OnePass

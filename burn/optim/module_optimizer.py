@@ -152,11 +152,8 @@ class ModuleOptimizer:
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
         stepper = _Stepper(self, lr, module, grads)
-        try:
-            module = module.map(stepper)
-            stepper.run()
-        finally:
-            stepper.release()
+        module = module.map(stepper)
+        stepper.run()
         if count and count == len(grads):
             raise AutodiffError(
                 f"[step] 'grads' must be gradients of this module, got {count} of other parameters; make them with "
@@ -340,22 +337,21 @@ class _Clipper(PathTracking, ModuleVisitor):
             self._grads.register(param.id, clipping.clip_gradient(grad, path))
 
 
-class _Stepper(ModuleMapper):
+class _Stepper(core.Stepper, ModuleMapper):
     """One step: maps each float parameter that has a gradient to its new value.
 
     The values are written by `run`; until then nothing has changed, so that a step that fails leaves all states as they are.
     """
 
     def __init__(self, optimizer: ModuleOptimizer, lr: Any, module: Module, grads: GradientsParams) -> None:
+        # The hook is compiled: most parameters are like the one before, and need nothing of what `_one` does.
+        super().__init__(grads._grads, optimizer._states)
         self._optimizer = optimizer
         self._lr = lr
         self._module = module
         self._paths: dict[ParamId, str] | None = None
         self._updates: dict[tuple, core.Updates] = {}
         self._states: dict[int, core.UpdateState | None] = {}  # those to come of the parameters that `_one` took
-        # A compiled hook: most parameters are like the one before, and need nothing of what `_one` does.
-        self._compiled = core.Stepper(grads._grads, optimizer._states, self._one)
-        self.map_float = self._compiled.map_float
 
     def run(self) -> None:
         """Computes what the new parameters hold."""
@@ -366,11 +362,6 @@ class _Stepper(ModuleMapper):
                 self._optimizer._states.pop(id, None)
             else:
                 self._optimizer._states[id] = entry
-
-    def release(self) -> None:
-        """Lets go of all tensors at once; the hook and this object hold each other."""
-        self._updates.clear()
-        del self.map_float, self._compiled
 
     def _one(self, param: Param, grad: Tensor, entry: core.UpdateState | None) -> Param:
         optimizer, id, lr = self._optimizer, param.id, self._lr
@@ -415,7 +406,7 @@ class _Stepper(ModuleMapper):
                 rule.op, *rule._numbers(lr, entry.time), entry.time, entry.group
             )
         if lr is self._lr:
-            self._compiled.updates = updates
+            self.updates = updates
         return updates
 
     def _path(self, id: ParamId) -> str:

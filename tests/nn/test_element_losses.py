@@ -80,6 +80,34 @@ def test_numbers(loss, tensors, expected, device):
         reduced(*tensors, "mean")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 1023, 32768, 100001])
+def test_sums_of_many(n, dtype, device):
+    rng = np.random.default_rng(n)
+    x, y = (rng.standard_normal(n).astype(dtype) for _ in range(2))
+    error = np.abs(x.astype(np.float64) - y)
+    cases = [
+        (losses.MseLoss(), error**2),
+        (losses.LpLoss(1.0), error),
+        (losses.LpLoss(2.5), error**2.5),
+        (losses.HuberLoss(0.5), np.where(error <= 0.5, error**2 / 2, 0.5 * (error - 0.25))),
+    ]
+    for context in (device, device.autodiff()):
+        a, b = (Tensor.from_data(v, (context, v.dtype.name)) for v in (x, y))
+        if context is not device:
+            a = a.require_grad()
+        for loss, each in cases:
+            mean, total = (loss.forward(a, b, r) for r in (Reduction.Mean, Reduction.Sum))
+            assert mean.dtype is a.dtype and mean.shape == total.shape == (1,)
+            np.testing.assert_allclose(
+                total.inner().item() if mean.is_autodiff() else total.item(), each.sum(), rtol=3e-6
+            )
+            if n:
+                np.testing.assert_allclose(mean.item(), each.mean(), rtol=3e-6)
+            else:
+                assert math.isnan(mean.item())
+
+
 def test_means_over_axes():
     predictions, targets = at([[1.0, 2, 3], [4, 5, 6]]), at([[0.0, 2, 6], [1, 5, 6]])
     loss = losses.LpLossConfig.l2()

@@ -227,6 +227,21 @@ def test_denormals_survive(device):
     np.testing.assert_array_equal(array(tensor(tiny, device).add_scalar(0.0)), tiny, strict=True)
 
 
+def test_exp_of_doubles(flex):
+    rng = np.random.default_rng(1)
+    x = np.concatenate(
+        [rng.uniform(-746, 709.7, 20001), rng.uniform(-1, 1, 20001), [709.78, -708.5, -745.0, 0.0, -0.0, 1e-300]]
+    )
+    result, exact = tensor(x, flex).exp().numpy(), np.exp(x.astype(np.longdouble))
+    assert result.dtype == np.float64
+    assert (np.abs(result - exact) <= np.spacing(result)).all()
+    edges = [np.nan, np.inf, -np.inf, 709.79, -745.2, 1e308, -1e308]
+    for n in (1, 3, 40):  # beside numbers that need no care, and alone
+        many = np.concatenate([np.ones(n), edges])
+        result = tensor(many, flex).exp().numpy()[n:]
+        np.testing.assert_array_equal(result, [np.nan, np.inf, 0, np.inf, 0, np.inf, 0])
+
+
 def test_mask_is_any_bool(device):
     """A mask made by a comparison and one made by NumPy choose alike."""
     x = tensor(SPECIAL, device)

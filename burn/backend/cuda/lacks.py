@@ -7,9 +7,12 @@ __all__ = ["LACKS"]
 
 # kernel name -> why it is not there yet
 _HOST = "computed on the host, through SciPy"
+_PAIR = "the losses and their sum are two kernels"
 LACKS: dict[str, str] = {
     "rfft": _HOST,
     "irfft": _HOST,
     "cfft": _HOST,
     "linear_bwd": "two kernels instead, a product and sums",
+    "error_power_sum": _PAIR,
+    "error_huber_sum": _PAIR,
 }

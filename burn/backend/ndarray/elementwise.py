@@ -3,7 +3,7 @@
 import numpy as np
 
 from burn.backend.contract import SHIFT, ZERO_DIV, KernelError
-from burn.backend.ndarray.table import backward, is_float, kernel, operands, pointwise, wide
+from burn.backend.ndarray.table import KERNELS, backward, is_float, kernel, operands, pointwise, wide
 
 ROOT_2 = np.sqrt(2.0)
 GELU_SCALE = np.sqrt(2.0 / np.pi)
@@ -279,6 +279,21 @@ pointwise("error_power", lambda x, y, p, *_: power(np.abs(x - y), p))
 backward("error_power_bwd", error_power_slope)
 backward("error_huber_bwd", lambda x, y, g, limit, over, *_: g * np.clip(x - y, -limit, limit) / over)
 pointwise("error_huber", huber)
+
+
+def error_sum(name: str) -> None:
+    """The sum of a loss over the last number."""
+    losses = KERNELS[name]
+
+    @kernel(name + "_sum")
+    def run(outs, ins, ints, floats):
+        each = np.empty(ins[0].shape, wide(ins[0]).dtype)
+        losses((each,), ins, ints, floats[:4])
+        outs[0][...] = each.sum(dtype=np.float64) / floats[4]
+
+
+error_sum("error_power")
+error_sum("error_huber")
 
 
 @kernel("adam_step")

@@ -9,7 +9,7 @@ from burn.module import ONE_LINE, Module
 from burn.tensor import Tensor
 
 from .._checks import check_alike, check_float
-from .reduction import Reduction, reduce
+from .reduction import Reduction, reduce_error
 
 
 class HuberLossConfig(Config):
@@ -69,7 +69,8 @@ class HuberLoss(Module):
         - targets: the same shape; nothing is broadcast
         - output: [1]
         """
-        return reduce("HuberLoss", self.forward_no_reduction(predictions, targets), reduction)
+        check_alike("HuberLoss", predictions=predictions, targets=targets)
+        return reduce_error("HuberLoss", error_huber, predictions, targets, huber_numbers(self.delta, 1.0), reduction)
 
     def forward_no_reduction(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The loss of every element.
@@ -103,4 +104,9 @@ class HuberLoss(Module):
 
 def huber(predictions: Tensor, targets: Tensor, delta: float, scale: float) -> Tensor:
     """The loss of every element, divided by a scale."""
-    return error_huber(predictions, targets, delta, scale, delta / scale)
+    return error_huber(predictions, targets, *huber_numbers(delta, scale))
+
+
+def huber_numbers(delta: float, scale: float) -> tuple[float, float, float]:
+    """Limit, divisor and their quotient."""
+    return delta, scale, delta / scale

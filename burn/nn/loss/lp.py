@@ -6,7 +6,7 @@ from burn.module import Module
 from burn.tensor import Tensor
 
 from .._checks import check_alike, check_positive
-from .reduction import Reduction, reduce
+from .reduction import Reduction, reduce_error
 
 
 class LpLossConfig(Config):
@@ -74,7 +74,8 @@ class LpLoss(Module):
         - targets: the same shape; nothing is broadcast
         - output: [1]
         """
-        return reduce("LpLoss", self.forward_no_reduction(predictions, targets), reduction)
+        check_alike("LpLoss", predictions=predictions, targets=targets)
+        return reduce_error("LpLoss", error_power, predictions, targets, (self.p,), reduction)
 
     def forward_no_reduction(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The loss of every element.

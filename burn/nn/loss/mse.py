@@ -5,7 +5,7 @@ from burn.module import Module
 from burn.tensor import Tensor
 
 from .._checks import check_alike
-from .reduction import Reduction, reduce
+from .reduction import Reduction, reduce_error
 
 
 class MseLoss(Module):
@@ -31,7 +31,8 @@ class MseLoss(Module):
             targets: tensor of the same shape and dtype.
             reduction: a `Reduction`.
         """
-        return reduce("MseLoss", self.forward_no_reduction(logits, targets), reduction)
+        check_alike("MseLoss", logits=logits, targets=targets)
+        return reduce_error("MseLoss", error_power, logits, targets, (2.0,), reduction)
 
     def forward_no_reduction(self, logits: Tensor, targets: Tensor) -> Tensor:
         """The loss of every element.

@@ -59,3 +59,19 @@ def reduce(loss: str, elements: Tensor, reduction: Reduction, auto: Reduction = 
 def wide(x: Tensor) -> Tensor:
     """Half precision in f32: a sum that is still to be divided must not overflow."""
     return x.cast(DType.F32) if x.dtype.size == 2 else x
+
+
+def reduce_error(loss: str, error, x: Tensor, y: Tensor, numbers: tuple, reduction: Reduction) -> Tensor:
+    """The mean or the sum of `error(x, y, *numbers)`, which is made only where something else needs it.
+
+    # Shapes
+
+    - x, y: any shape
+    - output: [1]
+
+    Raises:
+        ArgumentError: a reduction that the loss does not have.
+    """
+    reduction = check_reduction(loss, reduction)
+    out = error.sum(x, y, float(x._size) if reduction is _MEAN else 1.0, *numbers)
+    return reduce(loss, error(x, y, *numbers), reduction) if out is None else out
