@@ -24,11 +24,14 @@
 #define PACK(name) gemm_pack_##name##_bf16
 #define READ(p) (VEC)gemm_load_bf16(p)
 #define READ1(x) gemm_from_bf16(x)
+#define READ2(p, v) gemm_load2_bf16(p, (gemm_f32 *)(v))
+#define SPLIT 1
 #define NARROW gemm_narrow_bf16
 #include "gemm_pack.h"
 #include "gemm_drive.h"
 #include "gemm_columns.h"
 #include "gemm_end.h"
+#include "gemm_amx.h"
 
 #define T double
 #define TS double
@@ -83,7 +86,10 @@ static int gemm_run(gemm_call *call, int dtype)
     case DT_FLEX32: return gemm_product_f32(call, &gemm_pack_source_f32);
     case DT_F64: return gemm_product_f64(call, &gemm_pack_source_f64);
     case DT_F16: return gemm_product_f32(call, &gemm_pack_source_f16);
-    case DT_BF16: return gemm_product_f32(call, &gemm_pack_source_bf16);
+    case DT_BF16: {
+        int status;
+        return gemm_amx_product(call, &status) ? status : gemm_product_f32(call, &gemm_pack_source_bf16);
+    }
     case DT_I32:
     case DT_U32: return gemm_product_i32(call, &gemm_pack_source_i32);
     default: return gemm_product_i64(call, &gemm_pack_source_i64);

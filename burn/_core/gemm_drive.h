@@ -27,6 +27,7 @@ typedef struct {
     int64_t group_count, held_size, group_size;
     T *sums;                                 /* of columns of b, or NULL; needs scratch at the end of pb */
     gemm_split groups;                       /* of panels of the long side */
+    int64_t strip;                           /* of VECTOR: columns of a part */
     T *pa, *pb;
 } FN(job);
 
@@ -62,7 +63,7 @@ GEMM_INLINE void FN(round)(const FN(job) *g, int64_t i, int64_t rows, int64_t j,
 
 /* ---- VECTOR */
 
-enum { FN(STRIP) = 2048 / TBYTES, FN(DOTS) = 4 };
+enum { FN(STRIP) = 8192 / TBYTES, FN(DOTS) = 64 }; /* columns at most */
 
 GEMM_INLINE void FN(finish)(const FN(job) *g, int64_t j, T sum)
 {
@@ -70,81 +71,27 @@ GEMM_INLINE void FN(finish)(const FN(job) *g, int64_t j, T sum)
     g->c[j] = g->act && (TS)sum < 0 ? 0 : sum;
 }
 
-/* b by rows: a strip of columns stays in L1 while rows are added, eight at a time: less traffic and less rounding. Half
-   floats are widened into L1 first. */
 static void FN(strip)(void *ctx, int64_t part)
 {
     const FN(job) *g = ctx;
-    const int64_t j0 = part * FN(STRIP), w = gemm_min(g->n - j0, FN(STRIP)), step = g->half ? FN(STRIP) : g->rsb;
-    const T *a = (const T *)g->a;
-    T sum[FN(STRIP)], wide[8 * FN(STRIP)];
-    memset(sum, 0, w * sizeof(T));
-    for (int64_t k = 0; k < g->k; k += 8) {
-        const int64_t rows = gemm_min(g->k - k, 8);
-        const T *b = g->half ? wide : FN(at_b)(g, k, j0);
-        if (g->half) for (int64_t i = 0; i < rows; i++) g->source->widen(FN(at_b)(g, k + i, j0), 1, w, wide + i * step);
-        if (rows < 8) {
-            for (int64_t i = 0; i < rows; i++) {
-                const T s = a[(k + i) * g->csa];
-                for (int64_t j = 0; j < w; j++) sum[j] += s * b[i * step + j];
-            }
-            break;
-        }
-        T s[8];
-        for (int i = 0; i < 8; i++) s[i] = a[(k + i) * g->csa];
-        int64_t j = 0;
-        for (; j + VL <= w; j += VL) {
-            VEC x = {0};
-            GEMM_PRAGMA(GCC unroll 8)
-            for (int i = 0; i < 8; i++) x += SPLAT(s[i]) * LOAD(b + i * step + j);
-            STORE(sum + j, LOAD(sum + j) + x);
-        }
-        for (; j < w; j++) {
-            T x = 0;
-            for (int i = 0; i < 8; i++) x += s[i] * b[i * step + j];
-            sum[j] += x;
-        }
-    }
+    const int64_t j0 = part * g->strip, w = gemm_min(g->n - j0, g->strip);
+    T sum[FN(STRIP)];
+    g->source->strip((const T *)g->a, g->k, FN(at_b)(g, 0, j0), g->rsb, w, sum);
     for (int64_t j = 0; j < w; j++) FN(finish)(g, j0 + j, sum[j]);
     FN(round)(g, 0, 1, j0, w);
 }
 
-/* b by columns: dot products, four at a time to share the loads of a; half floats by the piece. */
 static void FN(dots)(void *ctx, int64_t part)
 {
     const FN(job) *g = ctx;
-    const int64_t panels = gemm_ceil(g->n, FN(DOTS));
-    const gemm_split split = gemm_even(panels, g->parts);
-    const T *a = (const T *)g->a;
-    T wide[FN(DOTS) * FN(STRIP)];
-    for (int64_t p = gemm_start(split, part); p < gemm_start(split, part + 1); p++) {
-        const int64_t j0 = p * FN(DOTS), w = gemm_min(g->n - j0, FN(DOTS)), piece = g->half ? FN(STRIP) : g->k;
-        VEC s[FN(DOTS)][2] = {{{0}}};
-        T rest[FN(DOTS)] = {0};
-        for (int64_t k0 = 0; k0 < g->k; k0 += piece) {
-            const int64_t len = gemm_min(piece, g->k - k0);
-            const T *b[FN(DOTS)];
-            for (int q = 0; q < FN(DOTS); q++) {
-                b[q] = FN(at_b)(g, k0, j0 + (q < w ? q : 0));
-                if (!g->half) continue;
-                if (q < w) g->source->widen(b[q], 1, len, wide + q * FN(STRIP));
-                b[q] = wide + (q < w ? q : 0) * FN(STRIP);
-            }
-            int64_t k = 0;
-            for (; k + 2 * VL <= len; k += 2 * VL)
-                for (int h = 0; h < 2; h++) {
-                    const VEC x = LOAD(a + k0 + k + h * VL);
-                    for (int q = 0; q < FN(DOTS); q++) s[q][h] += x * LOAD(b[q] + k + h * VL);
-                }
-            for (; k < len; k++) /* of the last piece only: the others are whole vectors */
-                for (int q = 0; q < FN(DOTS); q++) rest[q] += a[k0 + k] * b[q][k];
-        }
-        for (int q = 0; q < w; q++) {
-            const VEC v = s[q][0] + s[q][1];
-            T sum = 0;
-            for (int l = 0; l < VL; l++) sum += v[l];
-            FN(finish)(g, j0 + q, sum + rest[q]);
-        }
+    const gemm_split split = gemm_even(gemm_ceil(g->n, GEMM_DOTS), g->parts);
+    const int64_t begin = gemm_start(split, part) * GEMM_DOTS;
+    const int64_t end = gemm_min(gemm_start(split, part + 1) * GEMM_DOTS, g->n);
+    for (int64_t j0 = begin; j0 < end; j0 += FN(DOTS)) {
+        const int64_t w = gemm_min(end - j0, FN(DOTS));
+        T sum[FN(DOTS)];
+        g->source->dots((const T *)g->a, g->k, FN(at_b)(g, 0, j0), g->csb, w, sum);
+        for (int64_t j = 0; j < w; j++) FN(finish)(g, j0 + j, sum[j]);
         FN(round)(g, 0, 1, j0, w);
     }
 }
@@ -355,9 +302,10 @@ static int64_t FN(plan)(FN(job) *g, int threads)
     if (g->m == 1 && (g->csb == 1 || g->rsb == 1)) {
         g->way = FN(VECTOR);
         if (g->n * g->k < 32768 * 4 / TBYTES) g->threads = 1;
-        if (g->csb == 1) g->parts = gemm_ceil(g->n, FN(STRIP));
-        else g->parts = g->threads == 1 ? 1 : gemm_min(gemm_ceil(g->n, FN(DOTS)), 4 * g->threads);
-        if (!native || (g->csb != 1 && g->csa != 1)) g->pa_size = (g->k + 63) / 64 * 64;
+        g->strip = gemm_min((gemm_ceil(g->n, g->threads) + 63) / 64 * 64, FN(STRIP));
+        if (g->csb == 1) g->parts = gemm_ceil(g->n, g->strip);
+        else g->parts = g->threads == 1 ? 1 : gemm_min(gemm_ceil(g->n, GEMM_DOTS), 4 * g->threads);
+        if (!native || g->csa != 1) g->pa_size = (g->k + 63) / 64 * 64;
         return g->pa_size + (native ? 0 : g->n);
     }
     /* Rows of b a multiple of 4 KB apart would share one set of L1. */
@@ -412,7 +360,7 @@ static void FN(execute)(FN(job) *g, T *scratch)
     switch (g->way) {
     case FN(VECTOR):
         if (g->pa_size) {
-            g->source->widen(g->a, g->csa, g->k, g->pa);
+            (g->csb == 1 ? g->source->widen : g->source->line)(g->a, g->csa, g->k, g->pa);
             g->a = (const char *)g->pa;
             g->csa = 1;
         }
@@ -457,13 +405,8 @@ static void FN(batch_part)(void *ctx, int64_t part)
     const gemm_split split = gemm_even(call->batch, w->parts);
     for (int64_t i = gemm_start(split, part); i < gemm_start(split, part + 1); i++) {
         FN(job) g = *w->job;
-        int64_t rest = i, a = 0, b = 0;
-        for (int x = call->axes - 1; x >= 0; x--) {
-            const int64_t at = x ? rest % call->shape[x] : rest;
-            rest = x ? rest / call->shape[x] : 0;
-            a += at * call->sa[x];
-            b += at * call->sb[x];
-        }
+        int64_t a, b;
+        gemm_offsets(call, i, &a, &b);
         g.a += a * g.source->size;
         g.b += b * g.source->size;
         if (g.half) g.half = (uint16_t *)g.half + i * g.m * g.n;

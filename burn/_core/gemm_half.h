@@ -3,12 +3,21 @@
 #include "gemm_level.h"
 
 typedef uint32_t gemm_u32 __attribute__((vector_size(GEMM_VBYTES), aligned(4), may_alias));
+typedef uint32_t gemm_u32_half __attribute__((vector_size(GEMM_VBYTES), aligned(2), may_alias));
 typedef float gemm_f32 __attribute__((vector_size(GEMM_VBYTES), aligned(4), may_alias));
 typedef uint16_t gemm_u16 __attribute__((vector_size(GEMM_VBYTES / 2), aligned(2), may_alias));
 
 GEMM_INLINE gemm_f32 gemm_load_bf16(const uint16_t *p)
 {
     return (gemm_f32)(__builtin_convertvector(*(const gemm_u16 *)p, gemm_u32) << 16);
+}
+
+/* The even elements, then the odd ones. */
+GEMM_INLINE void gemm_load2_bf16(const uint16_t *p, gemm_f32 *v)
+{
+    const gemm_u32_half w = *(const gemm_u32_half *)p;
+    v[0] = (gemm_f32)(w << 16);
+    v[1] = (gemm_f32)(w & 0xffff0000);
 }
 
 GEMM_INLINE float gemm_from_bf16(uint16_t h)

@@ -200,5 +200,8 @@ typedef struct {
     void (*pack_a)(const void *src, int64_t rs, int64_t cs, int rows, int64_t k, T *d);
     void (*pack_b)(const void *src, int64_t rs, int64_t cs, int w, int64_t k, T *d);
     void (*widen)(const void *src, int64_t step, int64_t n, T *d);
+    void (*line)(const void *src, int64_t step, int64_t n, T *d);
+    void (*dots)(const T *a, int64_t k, const void *src, int64_t cs, int64_t cols, T *out);
+    void (*strip)(const T *a, int64_t k, const void *src, int64_t rs, int64_t w, T *sum);
     void (*narrow)(const T *c, void *out, int64_t rows, int64_t cols, int64_t n);
 } FN(source);

@@ -30,10 +30,11 @@ enum { GEMM_STREAM = 1024 * 1024 };
    GEMM_PLAIN_A  panels of B up to which blocks read rows of A in place
    GEMM_ROWS_OUTSIDE  in a block, row panels are the outer loop (its a in L1, b from L2), else column panels
    GEMM_THREE   rows up to which a tile of a convolution is three vectors wide; 0 where registers do not allow it or rows suffice
+   GEMM_DOTS    columns of a matrix that meet one row together
    GEMM_SERIAL  multiply-adds below which a second thread costs more than it brings */
 #if BURN_LEVEL >= 4
 enum { GEMM_VBYTES = 64, GEMM_MR = 14, GEMM_KC = 2048, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 8, GEMM_SKINNY = 1 };
-enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GEMM_PLAIN_A = 0 };
+enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GEMM_PLAIN_A = 0, GEMM_DOTS = 8 };
 #define GEMM_THREE 0
 #define GEMM_LEVEL "v4"
 #define GEMM_LANES_BYTES 64
@@ -46,7 +47,7 @@ enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GE
 #define GEMM_CASES(X) X(14) X(13) X(12) X(11) X(10) X(9) X(8) X(7) X(6) X(5) X(4) X(3) X(2) X(1)
 #elif BURN_LEVEL == 3
 enum { GEMM_VBYTES = 32, GEMM_MR = 6, GEMM_KC = 1280, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
-enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEMM_PLAIN_A = 32 };
+enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEMM_PLAIN_A = 32, GEMM_DOTS = 4 };
 #define GEMM_THREE 4
 #define GEMM_LEVEL "v3"
 #define GEMM_LANES_BYTES 32
@@ -58,7 +59,7 @@ enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEM
 #define GEMM_CASES(X) X(6) X(5) X(4) X(3) X(2) X(1)
 #else
 enum { GEMM_VBYTES = 16, GEMM_MR = 4, GEMM_KC = 1024, GEMM_GROUP = 1, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
-enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000, GEMM_PLAIN_A = 0 };
+enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000, GEMM_PLAIN_A = 0, GEMM_DOTS = 4 };
 #define GEMM_THREE 0
 #define GEMM_LANES_BYTES 16
 #define GEMM_ROWS_OUTSIDE 0
@@ -99,6 +100,18 @@ typedef struct {
     int32_t summed; /* out: whether they did */
     int64_t wanted; /* out: bytes of scratch that could not be had */
 } gemm_call;
+
+/* Where product `i` of a batch begins in a and b. */
+GEMM_INLINE void gemm_offsets(const gemm_call *call, int64_t i, int64_t *a, int64_t *b)
+{
+    *a = *b = 0;
+    for (int x = call->axes - 1; x >= 0; x--) {
+        const int64_t at = x ? i % call->shape[x] : i;
+        i = x ? i / call->shape[x] : 0;
+        *a += at * call->sa[x];
+        *b += at * call->sb[x];
+    }
+}
 
 static const char *const gemm_level = GEMM_LEVEL;
 static const burn_rt *gemm_rt;

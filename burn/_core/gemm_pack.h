@@ -1,6 +1,10 @@
 /* Packing of operands held as S into panels of T, included once a pair. Needs what gemm_kernel.h defines, and S,
    PACK(name), READ(p) (VL elements as a VEC), READ1(x) (one element as T)
-   and NARROW (how results go back to S, NULL where S is T). */
+   and NARROW (how results go back to S, NULL where S is T); READ2 and SPLIT where gemm_vector.h reads in an order of its own. */
+#ifndef READ2
+#define READ2(p, v) ((v)[0] = READ(p), (v)[1] = READ((p) + VL))
+#define SPLIT 0
+#endif
 
 /* rows contiguous along k: VL columns are transposed at a time. A panel is as wide as it has rows, so a store of whole
    vectors spills into the next row, which is written after it; the last rows go one by one. */
@@ -98,10 +102,14 @@ GEMM_CALL void PACK(widen)(const void *src, int64_t step, int64_t n, T *d)
     for (; i < n; i++) d[i] = READ1(s[i * step]);
 }
 
-static const FN(source) PACK(source) = {sizeof(S), PACK(a), PACK(b), PACK(widen), NARROW};
+#include "gemm_vector.h"
+
+static const FN(source) PACK(source) = {sizeof(S), PACK(a), PACK(b), PACK(widen), PACK(line), PACK(dots), PACK(strip), NARROW};
 #undef S
 #undef PACK
 #undef READ
 #undef READ1
+#undef READ2
+#undef SPLIT
 #undef NARROW
 

@@ -7,7 +7,7 @@ import pytest
 
 import burn
 from burn.device import Device
-from burn.tensor import DType, Tensor, module
+from burn.tensor import DType, Tensor, activation, module
 
 FLOATS = (DType.F32, DType.F64, DType.F16, DType.BF16)
 INTS = (DType.I32, DType.I64)
@@ -230,6 +230,77 @@ def test_integers_wrap(rng, dtype, numpy_type, m, n, k):
     assert a.matmul(b).dtype == dtype
     assert np.array_equal(a.matmul(b).numpy(), want)
     assert np.array_equal(b.swap_dims(0, 1).matmul(a.swap_dims(0, 1)).numpy(), want.T)
+
+
+# Sizes around tiles of 16 and 32, blocks of rows and slabs of k of products of bf16 where the processor has tiles.
+TILED = [
+    (2, 300, 100),
+    (16, 64, 64),
+    (17, 65, 33),
+    (33, 31, 70),
+    (100, 90, 130),
+    (130, 260, 96),
+    (600, 40, 1000),
+    (40, 600, 3000),
+    (270, 70, 2100),
+]
+
+
+@pytest.mark.parametrize("m, n, k", TILED)
+def test_bf16_tiles(rng, m, n, k):
+    """Every layout, with bias and ReLU; the same bits whatever the number of threads."""
+    x, y, bias = (rng.standard_normal(shape) for shape in ((m, k), (k, n), (n,)))
+    left = (tensor(x, DType.BF16), tensor(x.T.copy(), DType.BF16).swap_dims(0, 1))
+    right = (tensor(y, DType.BF16), tensor(y.T.copy(), DType.BF16).swap_dims(0, 1))
+    before = burn.get_num_threads()
+    for a, b in itertools.product(left, right):
+        results = []
+        try:
+            for count in (1, 2, 3, 6):
+                burn.set_num_threads(count)
+                results.append(wide(check(a, b, DType.BF16, tensor(bias, DType.BF16))))
+            clipped = wide(activation.relu(module.linear(a, b, tensor(bias, DType.BF16))))
+        finally:
+            burn.set_num_threads(before)
+        for result in results[1:]:
+            assert np.array_equal(results[0], result)
+        assert np.array_equal(clipped, np.maximum(results[0], 0))
+
+
+@pytest.mark.parametrize("left, right", [((5,), (5,)), ((1,), (5,)), ((9,), (1,)), ((2, 1), (1, 3)), ((2, 3), (2, 3))])
+def test_bf16_batches(rng, threads, left, right):
+    for m, n, k in ((40, 33, 90), (17, 100, 40)):
+        x, y = rng.standard_normal((*left, m, k)), rng.standard_normal((*right, k, n))
+        check(tensor(x, DType.BF16), tensor(y, DType.BF16), DType.BF16)
+        turned = tensor(y.swapaxes(-1, -2).copy(), DType.BF16)
+        check(tensor(x, DType.BF16), turned.swap_dims(turned.ndim - 2, turned.ndim - 1), DType.BF16)
+
+
+def test_bf16_views(rng):
+    """Rows and columns apart, backwards and repeated."""
+    x, y = rng.standard_normal((50, 80)), rng.standard_normal((80, 70))
+    a, b = tensor(np.repeat(x, 2, 0), DType.BF16)[::2], tensor(y[:, ::-1].copy(), DType.BF16).flip([1])
+    for left in (a, tensor(x[::-1].copy(), DType.BF16).flip([0]), tensor(x[:1], DType.BF16).expand([50, 80])):
+        for right in (b, tensor(np.repeat(y, 2, 1), DType.BF16)[:, ::2], tensor(y[:, :1], DType.BF16).expand([80, 70])):
+            check(left, right, DType.BF16)
+
+
+@pytest.mark.parametrize("row, col", [(0, 0), (39, 63), (17, 5)])
+def test_bf16_subnormals_count(row, col):
+    """A subnormal times something huge is not lost, and times infinity it is not NaN."""
+    a = np.zeros((40, 64))
+    a[row, col] = 2.0**-130
+    for other in (2.0**120, np.inf):
+        b = np.full((64, 48), other) if other != np.inf else np.ones((64, 48))
+        b[col] = other
+        want = np.zeros((40, 48))
+        want[row] = 2.0**-130 * other
+        for x, y in ((a, b), (b.T, a.T)):
+            out = wide(tensor(x, DType.BF16).matmul(tensor(y, DType.BF16)))
+            if other != np.inf:
+                assert np.array_equal(out, want if x is a else want.T)
+            else:  # the other rows hold 0 times infinity
+                assert (out[row] == np.inf).all() if x is a else (out[:, row] == np.inf).all()
 
 
 def test_half_types_round_once():

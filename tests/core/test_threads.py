@@ -74,6 +74,8 @@ def test_many_python_threads_compute_at_once(threads):
     threads(2)
     x = Tensor(np.random.default_rng(1).normal(size=(300, 300)).astype(np.float32), Device.flex().autodiff())
     want = ((x @ x).tanh().sum()).item()
+    half = x.detach().cast("bf16")
+    want_half = (half @ half).tolist()
     failed = []
 
     def work():
@@ -83,6 +85,7 @@ def test_many_python_threads_compute_at_once(threads):
                 loss = (w @ w).tanh().sum()
                 assert loss.item() == want
                 assert w.grad(loss.backward()).dims() == [300, 300]
+                assert (half @ half).tolist() == want_half
         except BaseException as e:
             failed.append(e)
 
@@ -103,10 +106,11 @@ import burn
 from burn import Tensor
 burn.set_num_threads(2)
 x = Tensor(np.ones((600, 600), np.float32))
-want = (x @ x).sum().item()
+want, half = (x @ x).sum().item(), x.cast("bf16") # tiles of bf16 are lent to a process: a child has them too
+want_half = (half @ half).tolist()
 pid = os.fork()
 if pid == 0:
-    ok = (x @ x).sum().item() == want and burn.get_num_threads() == 1
+    ok = (x @ x).sum().item() == want and burn.get_num_threads() == 1 and (half @ half).tolist() == want_half
     os._exit(0 if ok else 1)
 _, status = os.waitpid(pid, 0)
 assert (x @ x).sum().item() == want
