@@ -142,8 +142,8 @@ static int conv_weight(const burn_buf *out, const burn_buf *x, const burn_buf *g
     conv_fill(&c, x, grad, out, a, 0);
     c.x = b.in[0];
     if (x->size == 0 || grad->size == 0) memset(b.out[0], 0, out->size * (b.f64 ? 8 : 4));
-    else if (b.f64) wanted = conv_weight_gradient_f64(&c, b.in[1], b.out[0]);
-    else wanted = conv_weight_gradient_f32(&c, b.in[1], b.out[0]);
+    else if (b.f64) wanted = conv_gradient_f64(&c, b.in[1], b.out[0]);
+    else wanted = conv_gradient_f32(&c, b.in[1], b.out[0]);
     return conv_close(out, x, a, &b, wanted);
 }
 

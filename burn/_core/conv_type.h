@@ -13,6 +13,9 @@
 #include "conv_columns.h"
 #if TBYTES == 4
 #include "conv_winograd.h"
+#if BURN_LEVEL >= 4
+#include "conv_winograd_weight.h"
+#endif
 #endif
 
 /* Returns bytes of scratch that could not be had. */
@@ -23,5 +26,18 @@ static size_t FN(forward)(const conv_call *call)
     if (way == CONV_WINOGRAD) return wino_run(call);
 #endif
     return FN(direct)(call, way, NULL);
+}
+
+/* The same for the gradient of the weight. */
+static size_t FN(gradient)(const conv_call *call, const T *grad, T *out)
+{
+#if TBYTES == 4 && BURN_LEVEL >= 4
+    if (conv_choose(call, 1) == CONV_WINOGRAD && call->in[2] > 1 && call->out[2] > 1) {
+        int again = 0;
+        const size_t wanted = wino_weight_gradient(call, grad, out, &again);
+        if (!again) return wanted;
+    }
+#endif
+    return FN(weight_gradient)(call, grad, out);
 }
 #include "gemm_end.h"

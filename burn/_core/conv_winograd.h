@@ -1,23 +1,33 @@
 /* WINOGRAD: F(4x4, 3x3) for f32. Tiles of 4x4 outputs are numbered through rows, maps and images; a vector holds one element of
    VL tiles, so narrow maps lose nothing. Three steps: 36 numbers a tile and input channel; for each of them a product with the
    transformed weights; 16 outputs a tile and output channel. With few channels a thread takes a block of tiles, whose numbers
-   stay in L2, through all of them; with many, blocks are larger and each step is spread over the threads, so that the weights
-   are read once a block. */
+   stay in L2, through all of them; with many, blocks are larger, and their inputs are made for all threads first. */
 
-enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8, WINO_DEPTH = 384 };
-enum { WINO_BYTES = 5 << 20, WINO_NEAR = 310 << 10 }; /* of a large block, of the inputs of one in L2 */
-enum { WINO_LOADS = (WINO_IN + VL - 1) / VL, WINO_WIDTH = WINO_LOADS * VL };
+enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8 };
+/* WINO_DEPTH  input channels of one product
+   WINO_NEAR   bytes of the inputs of a block that one thread takes through all steps
+   WINO_BYTES  of a large block: of its inputs, and of its products where they are kept
+   WINO_TEAM   bytes of weights that a thread makes for itself and takes through a large block; 0: they are made for all, and
+               each step is spread over the threads
+   WINO_SKEW   elements between spots, which must not fall into one set of a cache */
+#if BURN_LEVEL >= 4
+enum { WINO_DEPTH = 512, WINO_NEAR = 600 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SKEW = 32 };
+#else
+enum { WINO_DEPTH = 384, WINO_NEAR = 310 << 10, WINO_BYTES = 5 << 20, WINO_TEAM = 0, WINO_SKEW = 16 };
+#endif
 
 typedef struct { int64_t image, y, x; } wino_tile;
+typedef struct wino_place wino_place;
 
 typedef struct {
     const conv_call *call;
     const float *x, *w;
     float *y, *u, *v, *m;          /* weights, inputs and products by spot */
     uint8_t *bad;                  /* images of this group with an output that is not finite */
+    wino_place *places;            /* of vectors of tiles, where the level uses them */
     gemm_split rows;
     int64_t mp, group, down, across, tiles, first, panels, top, left;
-    int64_t u_spot, v_spot, m_spot, m_row;
+    int64_t u_spot, v_spot, m_spot, m_panel, teams, parts;
     int failed;
 } wino_job;
 
@@ -60,161 +70,29 @@ GEMM_INLINE void wino_kernel(VEC g0, VEC g1, VEC g2, VEC *o)
     o[5] = g2;
 }
 
-/* One panel of output channels: a lane is an output channel. */
-static void wino_weights(void *ctx, int64_t i)
-{
-    const wino_job *g = ctx;
-    const conv_call *call = g->call;
-    const int64_t o = gemm_start(g->rows, i);
-    const int rows = (int)(g->rows.each + (i < g->rows.more));
-    const float *w = g->w + g->group * call->w_g + o * call->w_o;
-    for (int64_t c = 0; c < call->c; c++, w += call->w_c) {
-        VEC k[9], half[18], all[WINO_SPOTS];
-        float lanes[9][VL];
-        memset(lanes, 0, sizeof lanes);
-        for (int j = 0; j < rows; j++)
-            for (int t = 0; t < 9; t++) lanes[t][j] = w[j * call->w_o + (call->transposed ? 8 - t : t)];
-        for (int t = 0; t < 9; t++) k[t] = LOAD(lanes[t]);
-        for (int x = 0; x < 3; x++) wino_kernel(k[x], k[3 + x], k[6 + x], half + 6 * x);
-        for (int y = 0; y < 6; y++) wino_kernel(half[y], half[6 + y], half[12 + y], all + 6 * y);
-        float *u = g->u + o * call->c + c * rows;
-        for (int s = 0; s < WINO_SPOTS; s++, u += g->u_spot) {
-            /* a whole vector runs into the next channel, which is written after it */
-            if ((c + 2) * rows >= c * rows + VL && c + 2 < call->c) STORE(u, all[s]);
-            else memcpy(u, &all[s], rows * sizeof(float));
-        }
-    }
-}
+#if BURN_LEVEL >= 4
+#include "conv_winograd_lanes.h"
+#else
+#include "conv_winograd_rows.h"
+#endif
 
-/* A panel of tiles, channels c0 to c1. */
-static void wino_load(const wino_job *g, int64_t panel, int64_t c0, int64_t c1)
-{
-    const conv_call *call = g->call;
-    const int64_t h = call->in[1], w = call->in[2];
-    const float *at[NR];
-    int inside[NR], row0[NR], row1[NR], col0[NR], col1[NR];
-    for (int l = 0; l < NR; l++) {
-        const wino_tile t = wino_at(g, gemm_min(g->first + panel * NR + l, g->tiles - 1));
-        const int64_t y = t.y * WINO_OUT + g->top, x = t.x * WINO_OUT + g->left;
-        at[l] = g->x + ((t.image * call->groups + g->group) * call->c + c0) * h * w + y * w + x;
-        inside[l] = y >= 0 && x >= 0 && y + WINO_IN <= h && x + WINO_WIDTH <= w;
-        row0[l] = (int)gemm_min(i64_max(-y, 0), WINO_IN);
-        row1[l] = (int)i64_max(gemm_min(h - y, WINO_IN), row0[l]);
-        col0[l] = (int)gemm_min(i64_max(-x, 0), WINO_IN);
-        col1[l] = (int)i64_max(gemm_min(w - x, WINO_IN), col0[l]);
-    }
-    for (int64_t c = c0; c < c1; c++)
-        for (int half = 0; half < 2; half++) {
-            float edge[VL][WINO_IN * WINO_WIDTH];
-            const float *p[VL];
-            int64_t step[VL];
-            for (int l = 0; l < VL; l++) {
-                const int q = half * VL + l;
-                p[l] = at[q] + (c - c0) * h * w;
-                step[l] = w;
-                if (inside[q]) continue;
-                memset(edge[l], 0, sizeof edge[l]);
-                for (int r = row0[q]; r < row1[q]; r++)
-                    for (int x = col0[q]; x < col1[q]; x++) edge[l][r * WINO_WIDTH + x] = p[l][r * w + x];
-                p[l] = edge[l];
-                step[l] = WINO_WIDTH;
-            }
-            VEC d[WINO_IN][WINO_IN];
-            for (int r = 0; r < WINO_IN; r++) {
-                VEC t[WINO_WIDTH];
-                GEMM_PRAGMA(GCC unroll 2)
-                for (int u = 0; u < WINO_LOADS; u++) {
-                    GEMM_PRAGMA(GCC unroll 16)
-                    for (int l = 0; l < VL; l++) t[u * VL + l] = LOAD(p[l] + r * step[l] + u * VL);
-                    FN(transpose)(t + u * VL);
-                }
-                wino_in(t, 1, d[r]);
-            }
-            float *v = g->v + (panel * call->c + c) * NR + half * VL;
-            for (int k = 0; k < WINO_IN; k++) {
-                VEC o[WINO_IN];
-                wino_in(&d[0][k], WINO_IN, o);
-                for (int r = 0; r < WINO_IN; r++) STORE(v + (r * WINO_IN + k) * g->v_spot, o[r]);
-            }
-        }
-}
-
-/* One spot: panels j0 to j1 of tiles, panels i0 to i1 of output channels. */
+/* One spot: panels j0 to j1 of tiles, panels i0 to i1 of output channels. What comes next is fetched meanwhile. */
 static void wino_multiply(const wino_job *g, int64_t spot, int64_t j0, int64_t j1, int64_t i0, int64_t i1)
 {
     const int64_t c = g->call->c;
     const float *u = g->u + spot * g->u_spot;
     for (int64_t j = j0; j < j1; j++) {
         const float *v = g->v + spot * g->v_spot + j * c * NR;
+        const float *next = spot + 1 < WINO_SPOTS ? v + g->v_spot : g->v + (j + 1) * c * NR;
+        const int wide = g->tiles - g->first - j * NR > VL; /* of the last tiles perhaps one vector */
         for (int64_t k = 0; k < c; k += WINO_DEPTH)
             for (int64_t i = i0; i < i1; i++) {
-                const int64_t o = gemm_start(g->rows, i);
+                const int64_t o = gemm_start(g->rows, i), depth = gemm_min(c - k, WINO_DEPTH);
                 const int rows = (int)(g->rows.each + (i < g->rows.more));
-                const FN(target) to = {.c = g->m + spot * g->m_spot + o * g->m_row + j * NR, .ldc = g->m_row, .add = k > 0,
-                                       .w = NR};
-                FN(tile_packed)(rows, gemm_min(c - k, WINO_DEPTH), u + o * c + k * rows, v + k * NR, &to);
+                float *m = g->m + spot * g->m_spot + j * g->m_panel + o * NR;
+                const float *from = u + o * c + k * rows;
+                wino_product(rows, wide, depth, from, v + k * NR, from + g->u_spot, (i == i0 ? next : v) + k * NR, m, k > 0);
             }
-    }
-}
-
-/* A panel of tiles, output channels o0 to o1. */
-static void wino_store(const wino_job *g, int64_t panel, int64_t o0, int64_t o1)
-{
-    const conv_call *call = g->call;
-    const int64_t h = call->out[1], w = call->out[2];
-    enum { ROWS = VL / WINO_OUT }; /* rows of outputs that one transpose takes */
-    float *at[NR];
-    int rows[NR], cols[NR], n = 0;
-    int64_t image[NR];
-    for (int l = 0; l < NR && g->first + panel * NR + l < g->tiles; l++, n++) {
-        const wino_tile t = wino_at(g, g->first + panel * NR + l);
-        at[l] = g->y + ((t.image * call->groups + g->group) * call->o * h + t.y * WINO_OUT) * w + t.x * WINO_OUT;
-        rows[l] = (int)gemm_min(h - t.y * WINO_OUT, WINO_OUT);
-        cols[l] = (int)gemm_min(w - t.x * WINO_OUT, WINO_OUT);
-        image[l] = t.image;
-    }
-    for (int64_t o = o0; o < o1; o++) {
-        const float bias = call->bias ? ((const float *)call->bias)[g->group * call->o + o] : 0;
-        for (int half = 0; half * VL < n; half++) {
-            const float *m = g->m + o * g->m_row + panel * NR + half * VL;
-            VEC d[WINO_OUT][WINO_IN], out[WINO_OUT][WINO_OUT], wrong = {0};
-            for (int k = 0; k < WINO_IN; k++) {
-                VEC in[WINO_IN], part[WINO_OUT];
-                for (int r = 0; r < WINO_IN; r++) in[r] = LOAD(m + (r * WINO_IN + k) * g->m_spot);
-                wino_out(in, 1, part);
-                for (int r = 0; r < WINO_OUT; r++) d[r][k] = part[r];
-            }
-            for (int r = 0; r < WINO_OUT; r++) {
-                wino_out(d[r], 1, out[r]);
-                for (int k = 0; k < WINO_OUT; k++) {
-                    out[r][k] += bias;
-                    wrong += out[r][k] * 0.f; /* a NaN where it is not finite */
-                }
-            }
-            float flags[VL];
-            STORE(flags, wrong);
-            const int lanes = n - half * VL < VL ? n - half * VL : VL;
-            for (int l = 0; l < lanes; l++)
-                if (flags[l] != flags[l]) {
-                    const int64_t at = image[half * VL + l] * call->groups + g->group;
-                    __atomic_store_n(&g->bad[at], 1, __ATOMIC_RELAXED);
-                }
-            for (int r = 0; r < WINO_OUT; r += ROWS) {
-                VEC t[VL];
-                GEMM_PRAGMA(GCC unroll 16)
-                for (int l = 0; l < VL; l++) t[l] = out[r + l / WINO_OUT][l % WINO_OUT];
-                FN(transpose)(t);
-                for (int l = 0; l < lanes; l++) {
-                    const int q = half * VL + l;
-                    float *y = at[q] + o * h * w + r * w;
-                    const float *from = (const float *)&t[l];
-                    for (int k = 0; k < ROWS && r + k < rows[q]; k++) {
-                        if (cols[q] == WINO_OUT) memcpy(y + k * w, from + k * WINO_OUT, WINO_OUT * sizeof(float));
-                        else for (int x = 0; x < cols[q]; x++) y[k * w + x] = from[k * WINO_OUT + x];
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -247,8 +125,8 @@ static void wino_block(void *ctx, int64_t task)
 {
     wino_job *all = ctx, g = *all;
     g.first = task * g.panels * NR;
-    g.m_row = g.panels * NR + 16;
-    g.m_spot = GEMM_MR * g.m_row;
+    g.m_panel = GEMM_MR * NR;
+    g.m_spot = g.panels * g.m_panel + WINO_SKEW;
     g.panels = gemm_min(g.panels, gemm_ceil(g.tiles - g.first, NR));
     const size_t bytes = (size_t)WINO_SPOTS * (g.v_spot + g.m_spot) * sizeof(float);
     float *scratch = rt->alloc(bytes);
@@ -260,48 +138,99 @@ static void wino_block(void *ctx, int64_t task)
     for (int64_t j = 0; j < g.panels; j++) wino_load(&g, j, 0, g.call->c);
     for (int64_t i = 0; i < g.mp; i++) {
         const int64_t o = gemm_start(g.rows, i), end = gemm_start(g.rows, i + 1);
-        g.m = scratch + WINO_SPOTS * g.v_spot - o * g.m_row;
-        for (int64_t s = 0; s < WINO_SPOTS; s++) wino_multiply(&g, s, 0, g.panels, i, i + 1);
+        g.m = scratch + WINO_SPOTS * g.v_spot - o * NR;
+        for (int64_t s = 0; s < WINO_SPOTS; s++) {
+            for (int64_t j = 0; j < g.panels; j++) wino_claim(&g, j, o, end, s);
+            wino_multiply(&g, s, 0, g.panels, i, i + 1);
+        }
         for (int64_t j = 0; j < g.panels; j++) wino_store(&g, j, o, end);
     }
     rt->free(scratch, bytes);
 }
 
+/* The last steps of a large block for some panels of output channels: their weights are made where they are used, and stay in L2
+   with the products of a panel of tiles. */
+static void wino_columns(void *ctx, int64_t task)
+{
+    wino_job *all = ctx, g = *all;
+    const gemm_split outputs = gemm_even(g.mp, g.teams), tiles = gemm_even(g.panels, g.parts);
+    const int64_t i0 = gemm_start(outputs, task % g.teams), i1 = gemm_start(outputs, task % g.teams + 1);
+    const int64_t j0 = gemm_start(tiles, task / g.teams), j1 = gemm_start(tiles, task / g.teams + 1);
+    const int64_t o0 = gemm_start(g.rows, i0), o1 = gemm_start(g.rows, i1), c = g.call->c;
+    g.u_spot = (o1 - o0) * c + 16;
+    g.m_panel = 0; /* one at a time */
+    g.m_spot = (o1 - o0) * NR + WINO_SKEW;
+    const size_t bytes = (size_t)WINO_SPOTS * (g.u_spot + g.m_spot) * sizeof(float);
+    float *scratch = rt->alloc(bytes);
+    if (!scratch) {
+        __atomic_store_n(&all->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    g.u = scratch - o0 * c;
+    g.m = scratch + WINO_SPOTS * g.u_spot - o0 * NR;
+    for (int64_t i = i0; i < i1; i++) wino_weights(&g, i);
+    for (int64_t j = j0; j < j1; j++) {
+        for (int64_t s = 0; s < WINO_SPOTS; s++) {
+            wino_claim(&g, j, o0, o1, s);
+            wino_multiply(&g, s, j, j + 1, i0, i1);
+        }
+        wino_store(&g, j, o0, o1);
+    }
+    rt->free(scratch, bytes);
+}
+
+static void wino_shape(wino_job *g)
+{
+    const conv_call *call = g->call;
+    g->mp = gemm_ceil(call->o, GEMM_MR);
+    g->rows = gemm_even(call->o, g->mp);
+    g->down = gemm_ceil(call->out[1], WINO_OUT);
+    g->across = gemm_ceil(call->out[2], WINO_OUT);
+    g->tiles = call->n * g->down * g->across;
+    g->top = call->transposed ? call->pad[1] - 2 : -call->pad[1];
+    g->left = call->transposed ? call->pad[2] - 2 : -call->pad[2];
+}
+
 static size_t wino_run(const conv_call *call)
 {
     wino_job g = {.call = call, .x = call->x, .w = call->w, .y = call->y};
-    g.mp = gemm_ceil(call->o, GEMM_MR);
-    g.rows = gemm_even(call->o, g.mp);
-    g.down = gemm_ceil(call->out[1], WINO_OUT);
-    g.across = gemm_ceil(call->out[2], WINO_OUT);
-    g.tiles = call->n * g.down * g.across;
-    g.top = call->transposed ? call->pad[1] - 2 : -call->pad[1];
-    g.left = call->transposed ? call->pad[2] - 2 : -call->pad[2];
+    wino_shape(&g);
     const int64_t panels = gemm_ceil(g.tiles, NR), input = WINO_SPOTS * call->c * (int64_t)sizeof(float);
-    const int near = input * NR <= WINO_NEAR;
-    int64_t most = near ? WINO_NEAR / (input * NR) : WINO_BYTES / (input / call->c * (call->c + call->o)) / NR;
+    const int near = input * NR <= WINO_NEAR, team = !near && WINO_TEAM;
+    const int64_t output = team ? 0 : input / call->c * call->o; /* that is kept of a tile */
+    int64_t most = near ? WINO_NEAR / (input * NR) : WINO_BYTES / (input + output) / NR;
+    if (near) most = gemm_min(most, panels / (2 * rt->threads())); /* enough tasks */
     most = i64_max(most, near ? 1 : 4);
     most = gemm_ceil(panels, gemm_ceil(panels, most)); /* panels of a block */
-    /* 16 more: spots must not fall into one set of a cache */
     g.u_spot = call->o * call->c + 16;
-    g.v_spot = most * NR * call->c + 16;
-    g.m_row = most * NR + 16;
-    g.m_spot = call->o * g.m_row + 16;
+    g.v_spot = most * NR * call->c + WINO_SKEW;
+    g.m_panel = call->o * NR;
+    g.m_spot = most * g.m_panel + WINO_SKEW;
+    g.teams = team ? gemm_ceil(g.mp, i64_max(1, WINO_TEAM / (input * GEMM_MR))) : 0;
     const int64_t images = call->n * call->groups;
-    const size_t bytes = (size_t)WINO_SPOTS * (g.u_spot + (near ? 0 : g.v_spot + g.m_spot)) * sizeof(float) + images;
+    const size_t u = team ? 0 : WINO_SPOTS * g.u_spot, v = near ? 0 : WINO_SPOTS * g.v_spot;
+    const size_t m = near || team ? 0 : WINO_SPOTS * g.m_spot;
+    const size_t bytes = (u + v + m) * sizeof(float) + 2 * panels * WINO_PLACE + images;
     g.u = rt->alloc(bytes);
     if (!g.u) return bytes;
-    g.v = g.u + WINO_SPOTS * g.u_spot;
-    g.m = g.v + WINO_SPOTS * g.v_spot;
-    g.bad = (uint8_t *)(near ? g.v : g.m + WINO_SPOTS * g.m_spot);
+    g.v = g.u + u;
+    g.m = g.v + v;
+    g.places = (wino_place *)(g.m + m);
+    g.bad = (uint8_t *)g.u + bytes - images;
     memset(g.bad, 0, images);
+    if (WINO_PLACE) rt_tasks(wino_place_fill, &g, 2 * panels, 200. * panels);
     for (g.group = 0; g.group < call->groups; g.group++) {
-        rt_tasks(wino_weights, &g, g.mp, 1e9);
+        if (!team) rt_tasks(wino_weights, &g, g.mp, 1e9);
         g.panels = most;
         if (near) rt_tasks(wino_block, &g, gemm_ceil(panels, most), 1e9);
         else for (g.first = 0; g.first < g.tiles; g.first += most * NR) {
             g.panels = gemm_min(most, gemm_ceil(g.tiles - g.first, NR));
             rt_tasks(wino_inputs, &g, g.panels * gemm_ceil(call->c, WINO_CHANNELS), 1e9);
+            if (team) {
+                g.parts = gemm_min(g.panels, gemm_ceil(2 * rt->threads(), g.teams));
+                rt_tasks(wino_columns, &g, g.teams * g.parts, 1e9);
+                continue;
+            }
             rt_tasks(wino_products, &g, WINO_SPOTS * gemm_ceil(g.panels, WINO_PANELS), 1e9);
             rt_tasks(wino_outputs, &g, g.panels * gemm_ceil(call->o, WINO_CHANNELS), 1e9);
         }

@@ -40,6 +40,7 @@ LARGE = {
     "winograd": (2, 33, 40, (15, 19), (3, 3), 1, (1, 1), 1),
     "winograd, several blocks": (3, 64, 64, (28, 28), (3, 3), 1, (1, 1), 1),
     "winograd, uneven": (2, 26, 25, (13, 12), (3, 3), 1, ((2, 0), (0, 1)), 1),
+    "winograd, many channels": (5, 400, 24, (24, 24), (3, 3), 1, (1, 1), 1),
     "winograd, groups": (2, 64, 64, (9, 9), (3, 3), 1, (1, 1), 2),
     "strided": (2, 20, 70, (29, 31), (3, 3), 2, (1, 1), 1),
     "first layer": (1, 3, 16, (64, 61), (7, 7), 2, (3, 3), 1),
@@ -267,6 +268,24 @@ def test_infinite_gradients_meet_only_elements(c, o, size, stride, groups, devic
         want = weight_gradient_by_sums(x, g, (3, 3), stride, (1, 1), groups)
     assert np.isinf(want).any()
     np.testing.assert_allclose(have, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("where", ["x", "gradient"])
+@pytest.mark.parametrize(("value", "at"), [(np.nan, 0), (np.inf, 0), (3e38, 2)])
+def test_odd_values_stay_in_their_taps(value, at, where, cpu):
+    """In the gradient of a weight too Winograd's sums would spread them, and overflow."""
+    (x, w, _), options = large("winograd, uneven")
+    grad = np.random.default_rng(3).uniform(0.5, 1, (2, 25, 13, 11)).astype(F32)
+    (x if where == "x" else grad)[1, 3, at, at] = value
+    if value == 3e38:
+        x *= 1e-3
+    have = array(module.conv2d_weight_backward(*(tensor(a, cpu) for a in (x, w, grad)), options))
+    plain = (tensor(a.astype(F64), Device.ndarray()) for a in (x, w, grad))
+    want = array(module.conv2d_weight_backward(*plain, options))
+    np.testing.assert_array_equal(np.isnan(have), np.isnan(want))
+    np.testing.assert_array_equal(np.isfinite(have), np.isfinite(want) & (np.abs(want) < 3.4e38))
+    usual = np.isfinite(want) & (np.abs(want) < 1e30)
+    near([have[usual]], [want[usual]], 1e-5)
 
 
 @pytest.mark.parametrize("stride", [1, 2])
