@@ -5,9 +5,15 @@
 #include "vmath.h"
 #include "gemm_level.h"
 
-#define QUERIES (64 / GEMM_MR * GEMM_MR) /* of a block: whole register tiles */
-#define KEYS 256                         /* of a tile: scores of a block lie in L2, with what they are multiplied by */
-#define ROOM (KEYS + 32)                 /* elements from row to row of scores */
+/* QUERIES, KEYS   of a block and of a tile, whose keys and values stay in L2 while all queries of the block meet them
+   STRIP           queries whose scores lie in L1, with KEYS keys, from the first product to the second
+   BACK_QUERIES, BACK_KEYS   of a block and a tile of the gradients, which need two matrices of scores */
+#if BURN_LEVEL >= 4
+enum { QUERIES = 56, STRIP = 14, KEYS = 512, BACK_QUERIES = 56, BACK_KEYS = 128 };
+#else
+enum { QUERIES = 60, STRIP = 12, KEYS = 256, BACK_QUERIES = 60, BACK_KEYS = 128 };
+#endif
+enum { ROOM = KEYS + 32, BACK_ROOM = BACK_KEYS + 32 }; /* elements from row to row of scores */
 #define TASKS 32                         /* where there are fewer heads than this, queries are split as well */
 
 #define T float
@@ -63,6 +69,21 @@ VINL vd vd_max(vd a, vd b) {
     vl m = a > b;
     return (vd)((m & (vl)a) | (~m & (vl)b));
 }
+VINL double vd_hmax(vd v) {
+    double m = v[0];
+    for (int l = 1; l < VD; l++) m = v[l] > m ? v[l] : m;
+    return m;
+}
+/* e^x for x up to 0, or little more. Below -87 it is 0, not subnormal: an instruction that makes or takes a subnormal number
+   can cost a hundred others, and a weight of e^-87 beside one of 1 is not seen. */
+VINL vf vf_weight(vf x) {
+    vf z, r = vm_reduce(x, &z), p = vm_expm1_small(r), scale = (vf)(((vi)z << 23) + (vi)bc(1.f));
+#if BURN_LEVEL == 4
+    return (vf)_mm512_maskz_fmadd_ps(vm_not(vf_lt(x, bc(-87.f))), (__m512)p, (__m512)scale, (__m512)scale);
+#else
+    return vf_sel(vf_lt(x, bc(-87.f)), bc(0.f), vf_fma(p, scale, scale));
+#endif
+}
 VINL vd vd_load_n(const double *p, int64_t k) {
     vd v = {0};
     memcpy(&v, p, (size_t)k * 8);
@@ -80,10 +101,11 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_n
 #define STORE vf_store
 #define STORE_N vf_store_n
-#define EXP m_exp
+#define EXP vf_weight
 #define TANH m_tanh
 #define HSUM vf_sum
 #define MAXV vf_max
+#define HMAX vf_hmax
 #define PANEL PANEL_F32
 #define LANES LANES_F32
 #include "attention_type.h"
@@ -102,6 +124,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define TANH vd_tanh
 #define HSUM vd_sum
 #define MAXV vd_max
+#define HMAX vd_hmax
 #define PANEL PANEL_F64
 #define LANES LANES_F64
 #include "attention_type.h"
@@ -116,10 +139,11 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_f16_n
 #define STORE vf_store_f16
 #define STORE_N vf_store_f16_n
-#define EXP m_exp
+#define EXP vf_weight
 #define TANH m_tanh
 #define HSUM vf_sum
 #define MAXV vf_max
+#define HMAX vf_hmax
 #define PANEL PANEL_F32
 #define LANES LANES_F32
 #include "attention_type.h"
@@ -134,10 +158,11 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_bf16_n
 #define STORE vf_store_bf16
 #define STORE_N vf_store_bf16_n
-#define EXP m_exp
+#define EXP vf_weight
 #define TANH m_tanh
 #define HSUM vf_sum
 #define MAXV vf_max
+#define HMAX vf_hmax
 #define PANEL PANEL_F32
 #define LANES LANES_F32
 #include "attention_type.h"
@@ -216,7 +241,7 @@ static int attention_run(const burn_buf *out, const burn_buf *in, burn_args *a, 
     j.chunk = attention_round(ceil_div(j.queries, j.chunks), QUERIES);
     j.chunks = ceil_div(j.queries, j.chunk);
     j.bytes = (size_t)((attention_round(j.keys, panel) * d + attention_round(w, panel) * j.keys
-                        + QUERIES * (d + w + ROOM + 2 + panel)) * j.t->wide);
+                        + STRIP * ROOM + QUERIES * (d + w + 2) + panel) * j.t->wide);
     rt_tasks(attention_task, &j, heads * j.chunks, attention_ns(&j, 1));
     return j.failed ? rt_no_memory(a, (int64_t)j.bytes) : BURN_OK;
 }
@@ -238,7 +263,7 @@ static int attention_bwd_run(const burn_buf *out, const burn_buf *in, burn_args 
     int64_t heads = j.batch * j.kv_heads, panel = j.t->panel;
     int64_t d = attention_round(j.d, panel), w = attention_round(j.width, panel);
     if (heads == 0) return BURN_OK;
-    j.bytes = (size_t)((attention_round(j.keys, panel) * (3 * d + 2 * w) + QUERIES * (3 * d + 2 * w + 3 * ROOM + 2))
+    j.bytes = (size_t)((attention_round(j.keys, panel) * (3 * d + 2 * w) + BACK_QUERIES * (3 * d + 2 * w + 3 * BACK_ROOM + 2))
                        * j.t->wide);
     rt_tasks(attention_task, &j, heads, attention_ns(&j, 2.5));
     return j.failed ? rt_no_memory(a, (int64_t)j.bytes) : BURN_OK;

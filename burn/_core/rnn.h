@@ -36,7 +36,11 @@ enum { PANEL_F64 = NR };
 #include "gemm_end.h"
 
 #define RNN_ROWS (48 / GEMM_MR * GEMM_MR) /* of a part at most: whole register tiles */
-#define RNN_DEPTH 1024 /* bytes of a row of states that are multiplied before the next row's: these and the panel lie in L1 */
+enum { RNN_GROUPS = 2, RNN_LEAST = 16 };  /* groups of rows that go on while another waits, of at least so many rows */
+/* Which of a part's tiles follow each other. Where L1 holds little beside what tiles make: those of one panel, some of its
+   depth at a time (RNN_DEPTH bytes of a row of states), so that L1 keeps these pieces of panels and states. Else those of the
+   same rows: L1 keeps their states, and panels come from L2. */
+enum { RNN_DEPTH = GEMM_ROWS_OUTSIDE ? 1 << 20 : 1024 };
 
 enum { RNN_PLAIN, RNN_LSTM, RNN_GRU, RNN_GRU_BEFORE, RNN_CELLS };
 
@@ -45,9 +49,9 @@ typedef struct rnn_type rnn_type;
 typedef struct {
     const rnn_type *t;
     int cell, gates, reverse, clips;
-    int64_t steps, batch, hidden, panels, chunks;
+    int64_t steps, batch, hidden, panels, chunks, depth; /* depth: of the inputs, where they are multiplied here, else 0 */
     double clip;
-    const void *g, *h0, *c0, *bias, *w[4];
+    const void *g, *h0, *c0, *bias, *w[4], *x, *wx[4];
     const void *grad;       /* of the output; NULL forward */
     void *y, *c_last, *saved, *cells; /* cells: of each step the cell, or what GRU's reset gate is multiplied by */
     void *dh0, *dc0;
@@ -64,13 +68,12 @@ struct rnn_type {
 /* the place in the sequence of a step, counted as they are computed */
 GEMM_INLINE int64_t rnn_time(const rnn_job *j, int64_t step) { return j->reverse ? j->steps - 1 - step : step; }
 
+/* Both with fewer operations than the functions of one tensor have: no subnormal results, and tanh(-0) is 0 where it goes
+   through e^x - 1. A state is bounded by 1, so nothing more of them can be seen. */
+VINL vf rnn_sigmoid(vf x) { return bc(1.f) / (bc(1.f) + vm_exp_near(vf_max(bc(-87.f), vf_min(bc(87.f), -x)))); }
 #if BURN_LEVEL == 4
-#define rnn_sigmoid m_sigmoid
 #define rnn_tanh m_tanh
 #else
-/* Both through e^x - 1, with fewer operations than the functions of one tensor have: no subnormal results, and tanh(-0) is 0.
-   A state is bounded by 1, so nothing more of them can be seen. */
-VINL vf rnn_sigmoid(vf x) { return bc(1.f) / (bc(1.f) + vm_exp_near(vf_max(bc(-87.f), vf_min(bc(87.f), -x)))); }
 VINL vf rnn_tanh(vf x) {
     vf z, c = vf_max(bc(-9.1f), vf_min(bc(9.1f), x)), r = vm_reduce(c + c, &z), p = vm_expm1_small(r);
     vf scale = (vf)(((vi)z << 23) + (vi)bc(1.f)), e = vf_fma(p, scale, scale - bc(1.f)); /* e^2x - 1 */
@@ -131,16 +134,16 @@ static int rnn_run(rnn_job *j, burn_args *a, int64_t more) {
     const int64_t b = j->batch, h = j->hidden, halves = j->cell == RNN_GRU_BEFORE ? 2 : 1;
     if (b * h == 0) return BURN_OK;
     j->panels = ceil_div(h, j->t->panel);
-    j->chunks = ceil_div(b, RNN_ROWS);
-    const int64_t packed = j->panels * j->gates * h * j->t->panel * j->t->size;
+    j->chunks = i64_max(ceil_div(b, RNN_ROWS), i64_min(b / RNN_LEAST, RNN_GROUPS));
+    const int64_t deep = j->depth + h, packed = j->panels * j->gates * deep * j->t->panel * j->t->size;
     const size_t bytes = (size_t)(packed + 2 * b * h * j->t->size), wanted = bytes;
     char *scratch = rt->alloc(bytes);
     if (!scratch) return rt_no_memory(a, (int64_t)bytes);
     j->packed = scratch;
     j->spare = scratch + packed;
-    const double work = (double)(j->gates * h) * h * j->t->size / 4;
+    const double work = (double)(j->gates * h) * deep * j->t->size / 4;
     rt_tasks(j->t->pack, j, j->panels, work * 0.3);
-    const size_t missing = rnn_steps(rnn_part, j, j->steps * halves + more, j->panels * j->chunks,
+    const size_t missing = rnn_steps(rnn_part, j, j->steps * halves + more, j->panels * j->chunks, j->chunks,
                                      (work * 0.04 + h * j->gates * 2) * b / halves);
     rt->free(scratch, wanted);
     return missing ? rt_no_memory(a, (int64_t)missing) : BURN_OK;
@@ -178,11 +181,20 @@ static int rnn_forward(int cell, const burn_buf *out, const burn_buf *in, burn_a
     if (a->n_out > 2) j.cells = out[2].p;
     return rnn_run(&j, a, 0);
 }
-/* out: the states and, after them, the last cell; with a gradient to come the activations and the cells */
-static int rnn_lstm(const burn_buf *out, const burn_buf *in, burn_args *a) {
+/* out: the states and, after them, the last cell; with a gradient to come the activations and the cells. whole: in are the
+   inputs, h0, c0, the weights of the state, those of the inputs, and a bias where there is one; no gradient comes. */
+static int rnn_lstm(const burn_buf *out, const burn_buf *in, burn_args *a, int whole) {
     rnn_job j = {0};
-    rnn_open(&j, RNN_LSTM, in, a, a->n_in - 3);
+    const int gates = (a->n_in - 3) / (1 + whole);
+    rnn_open(&j, RNN_LSTM, in, a, gates);
     j.g = in[0].p;
+    if (whole) {
+        j.x = in[0].p;
+        j.depth = in[0].shape[2];
+        j.hidden = in[1].shape[1];
+        for (int q = 0; q < gates; q++) j.wx[q] = in[3 + gates + q].p;
+        if (a->n_in > 3 + 2 * gates) j.bias = in[3 + 2 * gates].p;
+    }
     j.h0 = in[1].p;
     j.c0 = in[2].p;
     rnn_weights(&j, in + 3);

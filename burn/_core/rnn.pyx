@@ -10,7 +10,7 @@ cdef extern from "rnn.h" nogil:
     void rnn_init(const burn_rt *services) noexcept
     int rnn_forward(int cell, const burn_buf *out, const burn_buf *ins, burn_args *a)
     int rnn_backward(int cell, const burn_buf *out, const burn_buf *ins, burn_args *a)
-    int rnn_lstm(const burn_buf *out, const burn_buf *ins, burn_args *a)
+    int rnn_lstm(const burn_buf *out, const burn_buf *ins, burn_args *a, int whole)
     int rnn_lstm_backward(const burn_buf *out, const burn_buf *ins, burn_args *a)
 
 
@@ -18,7 +18,10 @@ cdef int rnn(const burn_buf *out, const burn_buf *g_h0_weight, burn_args *a) noe
     return rnn_forward(RNN_PLAIN, out, g_h0_weight, a)
 
 cdef int lstm(const burn_buf *out, const burn_buf *g_h0_c0_weights, burn_args *a) noexcept nogil:
-    return rnn_lstm(out, g_h0_c0_weights, a)
+    return rnn_lstm(out, g_h0_c0_weights, a, 0)
+
+cdef int lstm_whole(const burn_buf *out, const burn_buf *x_h0_c0_weights_bias, burn_args *a) noexcept nogil:
+    return rnn_lstm(out, x_h0_c0_weights_bias, a, 1)
 
 cdef int gru(const burn_buf *out, const burn_buf *g_h0_weights_bias, burn_args *a) noexcept nogil:
     return rnn_forward(RNN_GRU, out, g_h0_weights_bias, a)
@@ -39,7 +42,7 @@ cdef int gru_before_bwd(const burn_buf *out, const burn_buf *saved_grad_y_h0_wei
     return rnn_backward(RNN_GRU_BEFORE, out, saved_grad_y_h0_weights, a)
 
 
-cdef burn_row rows[24]
+cdef burn_row rows[27]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -54,7 +57,8 @@ cdef int fill_table() except -1:
         rows[n + 5] = burn_row(name=b"lstm_bwd", dtype=dtype, flags=0, cost=20, fn=lstm_bwd)
         rows[n + 6] = burn_row(name=b"gru_bwd", dtype=dtype, flags=0, cost=20, fn=gru_bwd)
         rows[n + 7] = burn_row(name=b"gru_before_bwd", dtype=dtype, flags=0, cost=20, fn=gru_before_bwd)
-        n += 8
+        rows[n + 8] = burn_row(name=b"lstm_whole", dtype=dtype, flags=0, cost=80, fn=lstm_whole)
+        n += 9
     _table.family = b"rnn"
     _table.level = gemm_level
     _table.n = n

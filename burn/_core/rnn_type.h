@@ -86,31 +86,31 @@ static void FN(products)(int64_t rows, int gates, int64_t k, const T *a, int64_t
     const gemm_split split = gemm_even(rows, tiles), deep = gemm_even(k, parts);
     for (int64_t d = 0; d < parts; d++) {
         const int64_t k0 = gemm_start(deep, d), kk = gemm_start(deep, d + 1) - k0;
-        for (int q = 0; q < gates; q++)
-            for (int64_t i = 0; i < tiles; i++) {
-                const int64_t r = gemm_start(split, i);
-                const GEMM(target) aim = {.c = to + q * ARRAY + r * PANEL, .ldc = PANEL, .add = 1, .w = PANEL};
-                GEMM(tile_strided)((int)(gemm_start(split, i + 1) - r), kk, a + r * ld + k0, ld, 1,
-                                   w + q * step + k0 * PANEL, PANEL, &aim);
-            }
+        for (int64_t at = 0; at < gates * tiles; at++) {
+            const int64_t q = GEMM_ROWS_OUTSIDE ? at % gates : at / tiles, i = GEMM_ROWS_OUTSIDE ? at / gates : at % tiles;
+            const int64_t r = gemm_start(split, i), n = gemm_start(split, i + 1) - r;
+            const GEMM(target) aim = {.c = to + q * ARRAY + r * PANEL, .ldc = PANEL, .add = 1, .w = PANEL};
+            GEMM(tile_strided)((int)n, kk, a + r * ld + k0, ld, 1, w + q * step + k0 * PANEL, PANEL, &aim);
+        }
     }
 }
 
-/* ---- weights: of each panel [gate][hidden][PANEL] forward, [gate * hidden][PANEL] of the transposed matrices backward,
-   which is the same place */
+/* ---- weights: of each panel [gate][hidden][PANEL] forward, with the inputs' after the state's where those are multiplied
+   here, and [gate * hidden][PANEL] of the transposed matrices backward, which is the same place */
 
 static void FN(pack)(void *ctx, int64_t panel) {
     const rnn_job *j = ctx;
-    const int64_t h = j->hidden, w = i64_min(PANEL, h - panel * PANEL);
+    const int64_t h = j->hidden, w = i64_min(PANEL, h - panel * PANEL), deep = j->depth + h;
     for (int q = 0; q < j->gates; q++) {
-        T *to = (T *)j->packed + (panel * j->gates + q) * h * PANEL;
+        T *to = (T *)j->packed + (panel * j->gates + q) * deep * PANEL;
+        if (j->x) PACK((const T *)j->wx[q] + panel * PANEL, h, 1, (int)w, j->depth, to + h * PANEL);
         const T *from = (const T *)j->w[q] + panel * PANEL * (j->grad ? h : 1);
         if (j->grad) PACK(from, 1, h, (int)w, h, to);
         else PACK(from, h, 1, (int)w, h, to);
     }
 }
 GEMM_INLINE const T *FN(panel)(const rnn_job *j, int64_t panel, int gate) {
-    return (const T *)j->packed + (panel * j->gates + gate) * j->hidden * PANEL;
+    return (const T *)j->packed + (panel * j->gates + gate) * (j->depth + j->hidden) * PANEL;
 }
 
 /* ---- forward: a step reads the products of its input from g and leaves activations in `saved`, where that is */
@@ -132,13 +132,34 @@ static void FN(step_plain)(const rnn_job *j, int64_t step, int64_t part) {
     FN(put)(x, &p, (T *)j->y + at, h);
 }
 
+/* the bias of each gate in all rows, 0 where there is none */
+GEMM_INLINE void FN(spread_bias)(const rnn_job *j, const FN(part) *p, T *x) {
+    const FN(part) one = {p->panel, 0, 1, p->width};
+    for (int q = 0; q < j->gates; q++) {
+        T row[PANEL] = {0};
+        if (j->bias) FN(take)(row, &one, (const T *)j->bias + q * j->hidden, 0);
+        const V a = LOAD(row), b = LOAD(row + L);
+        for (int64_t r = 0; r < p->rows; r++) {
+            STORE(x + q * ARRAY + r * PANEL, a);
+            STORE(x + q * ARRAY + r * PANEL + L, b);
+        }
+    }
+}
+
 /* gates: input, output, cell, and forget unless it is 1 - input */
 static void FN(step_lstm)(const rnn_job *j, int64_t step, int64_t part) {
     const FN(part) p = FN(part_of)(j, part);
     const int64_t h = j->hidden, size = j->batch * h, at = rnn_time(j, step) * size, wide = j->gates * h;
     T x[4 * ARRAY], c[ARRAY], y[ARRAY];
-    for (int q = 0; q < j->gates; q++) FN(take)(x + q * ARRAY, &p, (const T *)j->g + at * j->gates + q * h, wide);
-    FN(products)(p.rows, j->gates, h, FN(before)(j, step) + p.row * h, h, FN(panel)(j, p.panel, 0), h * PANEL, x);
+    const T *w = FN(panel)(j, p.panel, 0);
+    const int64_t apart = (j->depth + h) * PANEL;
+    if (j->x) {
+        FN(spread_bias)(j, &p, x);
+        FN(products)(p.rows, j->gates, j->depth, (const T *)j->x + (rnn_time(j, step) * j->batch + p.row) * j->depth, j->depth,
+                     w + h * PANEL, apart, x);
+    } else
+        for (int q = 0; q < j->gates; q++) FN(take)(x + q * ARRAY, &p, (const T *)j->g + at * j->gates + q * h, wide);
+    FN(products)(p.rows, j->gates, h, FN(before)(j, step) + p.row * h, h, w, apart, x);
     const T *last = j->saved ? (const T *)j->cells + (step ? rnn_time(j, step - 1) * size : 0) : j->c_last;
     FN(take)(c, &p, step ? last : j->c0, h);
     for (int q = 0; q < j->gates; q++)

@@ -22,6 +22,7 @@ from burn.tensor.dtype import DType
 # are there only when one is to come.
 _rnn = define("rnn", "rnn", kinds=FLOAT, n_in=3, n_out=2)
 _lstm = define("lstm", "rnn", kinds=FLOAT, n_in=7, n_out=3)
+_lstm_whole = define("lstm_whole", "rnn", kinds=FLOAT, n_in=12)  # inputs, states, weights of states and of inputs, bias
 _gru = define("gru", "rnn", kinds=FLOAT, n_in=6, n_out=3)
 _gru_before = define("gru_before", "rnn", kinds=FLOAT, n_in=5, n_out=2)
 _rnn_bwd = define("rnn_bwd", "rnn", kinds=FLOAT, n_in=3, n_out=2, cuts_graph=True)
@@ -39,16 +40,38 @@ class Gate(NamedTuple):
     state_bias: core.TensorBase | None
 
 
-def _inputs(x, gates, own=0):
-    """What the inputs contribute to the gates, side by side. The state's biases go in as well, but for the last `own` gates."""
-    weight = gates[0].weight if len(gates) == 1 else cat([g.weight for g in gates], 1)
+def _bias(x, gates, own=0):
+    """The biases of inputs, side by side, or None. The state's go in as well, but for the last `own` gates."""
     if gates[0].bias is None:
-        return linear(x, weight)
-    bias = cat([g.bias for g in gates], 0)
+        return None
     added = [g.state_bias for g in gates[: len(gates) - own]]
     if own:
         added.append(zeros((own * gates[0].state_weight._dims[0],), x._dtype, x._slot))
-    return linear(x, weight, bias + cat(added, 0))
+    return cat([g.bias for g in gates], 0) + cat(added, 0)
+
+
+def _inputs(x, gates, own=0):
+    """What the inputs contribute to the gates, side by side."""
+    weight = gates[0].weight if len(gates) == 1 else cat([g.weight for g in gates], 1)
+    return linear(x, weight, _bias(x, gates, own))
+
+
+# Rows from which weights that are read again in each step cost less than products of all steps that go through memory, and
+# bytes of weights up to which that holds: the share of a thread stays in its cache.
+_WHOLE_ROWS, _WHOLE_BYTES = 8, 2 << 20
+
+
+def _takes_inputs(x, gates, states):
+    """Whether the steps of an LSTM multiply its inputs as well: no gradient is to come, and weights stay near."""
+    values = [x, *states, *(t for gate in gates for t in gate)]
+    size = gates[0].state_weight._dims[0] * len(gates) * (x._dims[2] + gates[0].state_weight._dims[0])
+    return (
+        x._dims[1] >= _WHOLE_ROWS
+        and x._dims[2] > 0
+        and size * (8 if x.dtype is DType.F64 else 4) <= _WHOLE_BYTES
+        and _lstm_whole.has_kernel(x._slot, x._dtype)
+        and not any(core.node_state(t) for t in values if t is not None)
+    )
 
 
 def _window(x, axis, start, size):
@@ -95,6 +118,8 @@ def _run(op, x, gates, states, reverse, clip, rows, more, own=0, bias=None):
         bias = None if bias is None else cast(bias, DType.F32)
     known = tuple(t is not None for t in states)
     states = [zeros((batch, hidden), x._dtype, x._slot) if t is None else t for t in states]
+    if op is _lstm and _takes_inputs(x, gates, states):
+        return cast(_whole(x, gates, states, reverse, clip), dtype)
     products = _inputs(x, gates, own)
     ins = (products, *states, *(g.state_weight for g in gates), *(() if bias is None else (bias,)))
     ctx = max(t._ctx for t in ins)
@@ -107,6 +132,17 @@ def _run(op, x, gates, states, reverse, clip, rows, more, own=0, bias=None):
     op.record((*ins, *kept), outs[0], (ints, floats, known, len(gates)))
     out = outs[0]
     return out if dtype == x.dtype else cast(out, dtype)
+
+
+def _whole(x, gates, states, reverse, clip):
+    """All states of an LSTM and the last cell, without a gradient to come."""
+    bias = _bias(x, gates)
+    weights = (*(g.state_weight for g in gates), *(g.weight for g in gates))
+    ins = (x, *states, *weights, *(() if bias is None else (bias,)))
+    batch, hidden = states[0]._dims
+    out = core.empty((x._dims[0] + 1, batch, hidden), x._dtype, x._slot, max(t._ctx for t in ins))
+    _lstm_whole.update(ins, (out,), (int(reverse),), (0.0 if clip is None else float(clip),))
+    return out
 
 
 def _last(y, hidden, reverse):

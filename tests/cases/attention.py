@@ -73,6 +73,7 @@ CASES = [
     case("grouped heads", (1, 4, 3, 2), (1, 2, 4, 2), 2, bias=(1, 4, 1, 4)),
     case("one shared head", (2, 3, 2, 4), (2, 1, 3, 4), 1),
     case("several tiles", (1, 2, 67, 20), (1, 1, 301, 20), 33, mask=(1, 1, 67, 301), grad=False, is_causal=True),
+    case("keys of several tiles", (1, 1, 64, 9), (1, 1, 1100, 9), 20, grad=False, is_causal=True),
     case("wide", (1, 1, 5, 70), (1, 1, 37, 70), 130, grad=False),
     case("one number", (1, 1, 1, 1), (1, 1, 1, 1), 1),
 ]

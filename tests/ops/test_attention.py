@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from burn import Device
 from burn.tensor import Tensor, activation, module
 from burn.tensor.ops import AttentionModuleOptions
 from tests.cases import F32, F64
@@ -143,6 +144,29 @@ def test_swapped_axes_are_read_and_written_in_place(device):
     for one, two in zip(have, gradients(attention, plain[:3], plain[3:], device), strict=True):
         np.testing.assert_array_equal(one, two.swapaxes(1, 2))
     assert swapped._contiguous
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"softcap": 2.0}], ids=str)
+def test_gradients_of_backends_agree(options):
+    """Where finite differences would take too long: more than a block of queries and a tile of keys."""
+    rng = np.random.default_rng(4)
+    q, k, v, g = (rng.standard_normal((1, 2, n, d)) for n, d in ((150, 20), (300, 20), (300, 35), (150, 35)))
+
+    def run(dtype, device):
+        return gradients(lambda *t: attention(*t, **options), [a.astype(dtype) for a in (q, k, v)], [g], device)
+
+    want = run(F64, Device.ndarray())
+    for have, right in zip(run(F64, Device.flex()), want, strict=True):
+        np.testing.assert_allclose(have, right, rtol=1e-9, atol=1e-12)
+    for have, right in zip(run(F32, Device.flex()), want, strict=True):
+        np.testing.assert_allclose(have, right, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_too_small_to_see(device):
+    """Weights that would be subnormal, or less than any number, are as good as none."""
+    k = np.array([0.0, -86, -88, -95, -103, -200, -np.inf]).reshape(1, 1, 7, 1)
+    out = array(attention(*(tensor(a.astype(F32), device) for a in (np.ones((1, 1, 1, 1)), k, np.ones((1, 1, 7, 1))))))
+    np.testing.assert_array_equal(out, np.ones((1, 1, 1, 1)))
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 500, 16), (2, 20, 70, 8)], ids=str)

@@ -59,6 +59,7 @@ def test_every_op_record_has_a_case():
         "multi_margin_loss",
         "rnn",  # tests/ops/test_rnn.py
         "lstm",
+        "lstm_whole",
         "gru",
         "gru_before",
         "error_power",  # "x - y, ..." in tests/cases/elementwise.py

@@ -79,6 +79,18 @@ def test_same_bits_on_any_number_of_threads(cell):
 
 
 @pytest.mark.parametrize("cell", cases.GATES)
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_gradient_to_come_changes_nothing(cell, bias):
+    """Whether inputs are multiplied step by step or all before."""
+    case = cases.case(cell, 4, 20, 9, 37, bias=bias, clip=0.7)
+    arrays = case.inputs(F32)
+    plain = case.call(*(tensor(a, Device.flex()) for a in arrays))
+    tracked = case.call(*(tensor(a, Device.flex().autodiff()).require_grad() for a in arrays))
+    for have, want in zip(plain, tracked, strict=True):
+        np.testing.assert_allclose(array(have), array(want), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("cell", cases.GATES)
 @pytest.mark.parametrize(("steps", "batch"), [(0, 2), (3, 0), (0, 0)])
 def test_nothing_to_do(cell, steps, batch, device):
     """No step leaves the states as they are and an empty output; no row gives empty results; weights get zeros."""

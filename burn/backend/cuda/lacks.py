@@ -15,4 +15,5 @@ LACKS: dict[str, str] = {
     "linear_bwd": "two kernels instead, a product and sums",
     "error_power_sum": _PAIR,
     "error_huber_sum": _PAIR,
+    "lstm_whole": "`lstm` runs there, after one product of all inputs",
 }

@@ -73,6 +73,15 @@ def lstm(outs, ins, ints, floats):
     outs[0][len(g)] = c
 
 
+@kernel("lstm_whole")
+def lstm_whole(outs, ins, ints, floats):
+    gates = (len(ins) - 3) // 2
+    products = wide(ins[0]) @ joined(ins[3 + gates : 3 + 2 * gates])
+    for bias in ins[3 + 2 * gates :]:
+        products += wide(bias)
+    lstm(outs, (products, *ins[1 : 3 + gates]), ints, floats)
+
+
 @kernel("lstm_bwd")
 def lstm_bwd(outs, ins, ints, floats):
     saved, grad, cells, c0 = (copied(x) for x in ins[:4])
