@@ -4,10 +4,11 @@
            rows of a strip of columns at a time;
    PANELS  a fits L2: panels of b are packed in private memory right before their use, one parallel region;
    SLABS   k is long, or long against a short side (gemm_slabs.h);
+   STREAM  each thread holds a block of b, rows of a go by (gemm_stream.h);
    BLOCKS  both are packed whole (one region), then blocks of c are computed (another); rows of a stay where b is narrow.
-   The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS and BLOCKS cut k alike, so
+   The order in which an element of c is summed depends on the shape alone: DIRECT, PANELS, STREAM and BLOCKS cut k alike, so
    the number of threads may choose among them. */
-enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(SLABS), FN(VECTOR) };
+enum { FN(DIRECT), FN(PANELS), FN(BLOCKS), FN(SLABS), FN(STREAM), FN(VECTOR) };
 
 typedef struct {
     int64_t m, n, k;
@@ -22,6 +23,7 @@ typedef struct {
     int64_t mp, np, kc, slab, at;            /* panels, block and slab of k, start of the slab */
     int64_t mt, nt;                          /* blocks of c */
     int64_t parts, pa_size, pb_size;         /* chunks of the parallel region; elements of scratch */
+    int64_t taken;                           /* tasks of STREAM that have an owner */
     int hold_b;                              /* of SLABS: b is the operand that stays */
     int64_t chunks, ranges;                  /* chunks of k, ranges of the long side */
     int64_t group_count, held_size, group_size;
@@ -54,6 +56,15 @@ GEMM_INLINE FN(target) FN(aim)(const FN(job) *g, int64_t i, int64_t j, int64_t k
                         .add = k > 0,
                         .act = last && g->act,
                         .w = FN(width)(g, j)};
+}
+
+/* Lets a tile of row panel i ask for its share of the panel after it: the lines at column panel j, which tiles see one after
+   another. */
+GEMM_INLINE void FN(foresee)(const FN(job) *g, FN(target) *to, int64_t i, int64_t j, int64_t k0, int64_t k1)
+{
+    if (g->csa != 1 || j * NR >= k1 - k0) return;
+    to->next = (const char *)FN(at_a)(g, gemm_start(g->rows, i), k0 + j * NR);
+    to->next_step = g->rsa * g->source->size;
 }
 
 GEMM_INLINE void FN(round)(const FN(job) *g, int64_t i, int64_t rows, int64_t j, int64_t cols)
@@ -105,7 +116,8 @@ GEMM_INLINE void FN(direct_piece)(const FN(job) *g, int64_t i, int64_t j, int64_
 {
     const int64_t i0 = gemm_start(g->rows, i);
     const int w = FN(width)(g, j), packed = w != NR && w != VL;
-    const FN(target) to = FN(aim)(g, i0, j, k0, k1);
+    FN(target) to = FN(aim)(g, i0, j, k0, k1);
+    if (GEMM_AHEAD && g->by_rows && i + 1 < g->mp) FN(foresee)(g, &to, i + 1, j, k0, k1);
     const T *b = packed ? g->pb + k0 * NR : FN(at_b)(g, k0, j * NR);
     (w > VL ? FN(tile_strided) : FN(tile_narrow))(FN(height)(g, i), k1 - k0, FN(at_a)(g, i0, k0), g->rsa, g->csa, b,
                                                   packed ? NR : g->rsb, &to);
@@ -119,6 +131,14 @@ GEMM_INLINE void FN(direct_tile)(const FN(job) *g, int64_t i, int64_t j)
         FN(direct_piece)(g, i, j, k0, k1);
         k0 = k1;
     } while (k0 < g->k);
+}
+
+/* Which panels are shared out among threads. A long a goes by once; else those that leave nobody idle. */
+GEMM_INLINE int FN(by_rows)(const FN(job) *g, int threads)
+{
+    if (g->np < threads || g->mp >= 8 * threads) return 1;
+    if (g->mp < 2 * threads || !GEMM_ROWS_OUTSIDE) return g->mp >= 2 * threads;
+    return gemm_ceil(g->mp, threads) * g->np <= gemm_ceil(g->np, threads) * g->mp;
 }
 
 /* Few rows of a and a b from memory: a strip of c stays in L1 or L2 while rows of b go by. */
@@ -285,6 +305,7 @@ static void FN(block)(void *ctx, int64_t task)
 }
 
 #include "gemm_slabs.h"
+#include "gemm_stream.h"
 
 /* ---- plan and execution of one product */
 
@@ -308,22 +329,26 @@ static int64_t FN(plan)(FN(job) *g, int threads)
         if (!native || g->csa != 1) g->pa_size = (g->k + 63) / 64 * 64;
         return g->pa_size + (native ? 0 : g->n);
     }
-    /* Rows of b a multiple of 4 KB apart would share one set of L1. */
-    const int collide = g->rsb * TBYTES % 4096 == 0 && g->k > 8;
-    if (native && g->csb == 1 && (g->mp <= GEMM_SKINNY || (g->k * g->n <= GEMM_B_L2 / TBYTES && !collide))) {
+    /* Rows a multiple of 4 KB apart would share one set of L1: those of b, and those of a tall tile of a. */
+    const int a_collides = g->csa == 1 && g->rsa * TBYTES % 4096 == 0, b_collides = g->rsb * TBYTES % 4096 == 0;
+    const int collide = g->k > 8 && (b_collides || (a_collides && g->rows.each > GEMM_L1_WAYS));
+    const int64_t near = g->mp <= GEMM_FEW && g->k <= 3 * kc ? 2 * GEMM_B_L2 : GEMM_B_L2;
+    if (native && g->csb == 1 && (g->mp <= GEMM_SKINNY || (g->k * g->n <= near / TBYTES && !collide))) {
         g->way = FN(DIRECT);
         g->streamed = g->mp <= GEMM_SKINNY && g->np >= 8 && g->k * g->n > GEMM_STREAM / TBYTES;
-        g->by_rows = !g->streamed && (g->mp >= 2 * threads || g->np < threads);
+        g->by_rows = !g->streamed && FN(by_rows)(g, threads);
         g->parts = gemm_min(g->by_rows ? g->mp : g->np, threads);
         if (FN(ragged)(g)) g->pb_size = NR * g->k;
         return g->pb_size;
     }
     if (FN(plan_slabs)(g, kc)) {
         g->way = FN(SLABS);
+    } else if (FN(plan_stream)(g)) {
+        g->way = FN(STREAM);
     } else if (g->m * g->k <= GEMM_A_L2 / TBYTES && (threads == 1 || g->np >= 4 * threads || g->m <= 4 * GEMM_MR)) {
         g->way = FN(PANELS);
-        g->pack_a = !native || (g->mp > 1 && (g->csa != 1 || g->rsa * TBYTES % 4096 == 0));
-        g->parts = threads == 1 ? 1 : gemm_min(g->np, 4 * threads);
+        g->pack_a = !native || (g->mp > 1 && (g->csa != 1 || a_collides));
+        g->parts = threads == 1 ? 1 : gemm_min(g->np, GEMM_PARTS * threads);
         g->pa_size = g->pack_a ? g->m * g->k : 0;
         g->pb_size = g->parts * GEMM_GROUP * NR * g->kc;
     } else {
@@ -339,7 +364,7 @@ static int64_t FN(plan)(FN(job) *g, int threads)
         g->mt = gemm_ceil(g->mp, mt);
         g->nt = gemm_ceil(g->np, nt);
         while (g->mt * g->nt < 8 * threads && g->mt * g->nt % threads && g->mt < g->mp) g->mt++; /* nobody waits */
-        g->pack_a = !native || g->csa != 1 || g->rsa * TBYTES % 4096 == 0 || g->np > GEMM_PLAIN_A;
+        g->pack_a = !native || g->csa != 1 || a_collides || g->np > GEMM_PLAIN_A;
         g->pa_size = g->pack_a ? g->m * g->slab : 0;
         g->pb_size = g->np * NR * g->slab;
         g->late = g->pack_a && g->kc == g->k && g->mp >= 4 * threads * GEMM_MT;
@@ -378,6 +403,10 @@ static void FN(execute)(FN(job) *g, T *scratch)
         gemm_spread(FN(slabs), g, g->chunks * g->ranges, g->threads);
         if (g->chunks > 1 || g->half) gemm_spread(FN(add_chunks), g, g->parts, g->threads);
         if (g->sums) FN(join_columns)(g);
+        break;
+    case FN(STREAM):
+        g->taken = 0;
+        if (GEMM_STREAM_B) gemm_spread(FN(stream), g, g->parts, g->threads); /* else the code is left out */
         break;
     default:
         for (g->at = 0; g->at < g->k; g->at += g->slab) {

@@ -53,12 +53,15 @@ GEMM_INLINE void FN(transpose)(VEC *r) { STAGE(1) STAGE(2) STAGE(4) STAGE(8) }
 #undef LOW
 #undef HIGH
 
-/* Where a tile goes: w columns at c, rows ldc apart. add: on top of what is there (a later block of k). */
+/* Where a tile goes: w columns at c, rows ldc apart. add: on top of what is there (a later block of k). next: what will be
+   read soon, as many rows as the tile has and next_step bytes apart; NULL for nothing. */
 typedef struct {
     T *c;
     int64_t ldc;
     const T *bias;
     int add, act, w;
+    const char *next;
+    int64_t next_step;
 } FN(target);
 
 /* A tile with a ragged right edge: whole vectors, then what is left by a mask or one by one. */
@@ -103,7 +106,24 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
     T *c = to->c;
     const int64_t ldc = to->ldc;
 #define DECLARE(i, base, off) VEC x##i = {0}, y##i = {0};
-#define PREFETCH(i, base, off) if (R > i) __builtin_prefetch(c + i * ldc, 1);
+#define PREFETCH(i, base, off) \
+    if (R > i) { \
+        __builtin_prefetch(c + i * ldc, 1); \
+        if (GEMM_AHEAD && V > 1) __builtin_prefetch(c + i * ldc + VL, 1); \
+    }
+/* b is pinned: else gcc would read it from memory again in each multiply-add. */
+#define ADVANCE \
+    b0 = LOAD(b); \
+    GEMM_PIN(b0); \
+    if (GEMM_AHEAD) __builtin_prefetch(b + GEMM_AHEAD * rsb); \
+    if (V > 1) { \
+        b1 = LOAD(b + VL); \
+        GEMM_PIN(b1); \
+        if (GEMM_AHEAD) __builtin_prefetch(b + GEMM_AHEAD * rsb + VL); \
+    } \
+    GEMM_ROWS(MULTIPLY) \
+    GEMM_BASES(STEP) \
+    b += rsb;
 #define MULTIPLY(i, base, off) \
     if (R > i) { \
         VEC s = SPLAT(base[off * rsa]); \
@@ -118,22 +138,26 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
 #define BASE(i) const T *a##i = a + i * rsa;
 #define STEP(i) a##i += csa;
     GEMM_ROWS(DECLARE)
-    GEMM_ROWS(PREFETCH)
     GEMM_BASES(BASE)
     VEC b0, b1;
-    GEMM_UNROLL
-    for (; k > 0; k--) {
-        /* Pinned: else gcc would read b from memory again in each multiply-add. */
-        b0 = LOAD(b);
-        GEMM_PIN(b0);
-        if (V > 1) {
-            b1 = LOAD(b + VL);
-            GEMM_PIN(b1);
+    if (GEMM_AHEAD && to->next) {
+        /* A few lines at a time: all at once they would keep b waiting. */
+        const char *near = (const char *)c, *next = to->next;
+        const int64_t steps = gemm_min(k / R, GEMM_AHEAD);
+        k -= R * steps;
+        for (int i = 0; i < R; i++, near += ldc * TBYTES, next += to->next_step) {
+            __builtin_prefetch(near, 1);
+            __builtin_prefetch(next, 0, 2);
+            if (V > 1) {
+                __builtin_prefetch(near + GEMM_VBYTES, 1);
+                __builtin_prefetch(next + GEMM_VBYTES, 0, 2);
+            }
+            GEMM_PRAGMA(GCC unroll 1)
+            for (int64_t step = steps; step > 0; step--) { ADVANCE }
         }
-        GEMM_ROWS(MULTIPLY)
-        GEMM_BASES(STEP)
-        b += rsb;
-    }
+    } else { GEMM_ROWS(PREFETCH) }
+    GEMM_UNROLL
+    for (; k > 0; k--) { ADVANCE }
     T tile[GEMM_MR * NR];
     if (to->w == V * VL) {
         if (to->add) { GEMM_ROWS(ADD) }
@@ -152,6 +176,7 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
     }
 #undef DECLARE
 #undef PREFETCH
+#undef ADVANCE
 #undef MULTIPLY
 #undef ADD
 #undef BIAS

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-enum { GEMM_STREAM = 1024 * 1024 };
+enum { GEMM_STREAM = 1024 * 1024, GEMM_L1_WAYS = 8 };
 
 #define GEMM_INLINE static inline __attribute__((always_inline))
 #define GEMM_CALL static __attribute__((noinline, unused))
@@ -23,18 +23,24 @@ enum { GEMM_STREAM = 1024 * 1024 };
    GEMM_KC      bytes of a row of A in one block of k
    GEMM_B_L2    bytes of B up to which it is read in place, again for each row panel
    GEMM_SKINNY  row panels up to which b of any size is read in place
+   GEMM_FEW     row panels up to which b of twice GEMM_B_L2 is: threads share its columns
    GEMM_STREAM  bytes of B from which it is read by rows then: it does not stay in L2
    GEMM_A_L2    bytes of A up to which it stays in L2 and only B is packed, a few panels at a time
    GEMM_GROUP   panels of B packed together: longer runs of each row of B
    GEMM_MT, NT  row and column panels of the block of C that one task computes
    GEMM_PLAIN_A  panels of B up to which blocks read rows of A in place
    GEMM_ROWS_OUTSIDE  in a block, row panels are the outer loop (its a in L1, b from L2), else column panels
+   GEMM_PARTS   shares of b for each thread where only b is packed: several are evener, one lets L2 keep it from call to call
+   GEMM_AHEAD   steps of k by which the tile asks for b before it needs it, also for lines of c and of what comes next; 0 leaves
+                that to the processor
+   GEMM_STREAM_B  bytes of the block of b that each thread holds while row panels of a go by; 0 where that way loses
    GEMM_THREE   rows up to which a tile of a convolution is three vectors wide; 0 where registers do not allow it or rows suffice
    GEMM_DOTS    columns of a matrix that meet one row together
    GEMM_SERIAL  multiply-adds below which a second thread costs more than it brings */
 #if BURN_LEVEL >= 4
 enum { GEMM_VBYTES = 64, GEMM_MR = 14, GEMM_KC = 2048, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 8, GEMM_SKINNY = 1 };
 enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GEMM_PLAIN_A = 0, GEMM_DOTS = 8 };
+enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 1 };
 #define GEMM_THREE 0
 #define GEMM_LEVEL "v4"
 #define GEMM_LANES_BYTES 64
@@ -48,6 +54,7 @@ enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GE
 #elif BURN_LEVEL == 3
 enum { GEMM_VBYTES = 32, GEMM_MR = 6, GEMM_KC = 1280, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEMM_PLAIN_A = 32, GEMM_DOTS = 4 };
+enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4 };
 #define GEMM_THREE 4
 #define GEMM_LEVEL "v3"
 #define GEMM_LANES_BYTES 32
@@ -60,6 +67,7 @@ enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEM
 #else
 enum { GEMM_VBYTES = 16, GEMM_MR = 4, GEMM_KC = 1024, GEMM_GROUP = 1, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000, GEMM_PLAIN_A = 0, GEMM_DOTS = 4 };
+enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4 };
 #define GEMM_THREE 0
 #define GEMM_LANES_BYTES 16
 #define GEMM_ROWS_OUTSIDE 0

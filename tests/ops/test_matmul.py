@@ -50,11 +50,21 @@ def test_threads(shape, flex):
 
 @pytest.mark.parametrize(
     "shape",
-    [(64, 1000, 50), (50, 1000, 67), (37, 3001, 33), (200, 2048, 250), (1030, 1024, 40), (40, 2050, 1100)],
+    [
+        (64, 1000, 50),
+        (50, 1000, 67),
+        (37, 3001, 33),
+        (200, 2048, 250),
+        (1030, 1024, 40),
+        (40, 2050, 1100),
+        (310, 1400, 330),
+    ],
     ids=str,
 )
 def test_long_sums(shape, flex):
-    """A slab of one operand stays near while the other goes by; the sums of chunks of k are added in the end."""
+    """A slab of one operand stays near while the other goes by; the sums of chunks of k are added in the end. Where both
+    operands are large, row panels of one go by a block of the other.
+    """
     m, k, n = shape
     rng = np.random.default_rng(5)
     a, b, bias = rng.normal(size=(m, k)), rng.normal(size=(k, n)), rng.normal(size=n)
