@@ -184,7 +184,8 @@ def start(options):
     pythons = dict.fromkeys(contenders.installed(), sys.executable)
     if options.peer_python:
         pythons["torch"] = options.peer_python
-    env = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
+    # Tensors without a device are made on the processor, on a machine with a GPU too.
+    env = dict(os.environ, OMP_NUM_THREADS=str(options.threads), BURN_DEVICE="flex")
     limit = 16 if options.tiny else 1 << 30
     workers = {name: Worker(name, path, options.threads, limit, env) for name, path in pythons.items()}
     return pythons, workers
