@@ -236,7 +236,7 @@ min_pair_scalar = scalar("min_pair_scalar", "min_pair", "mask_where(g, greater(x
 neg = unary("neg", NUMERIC, "-g")
 abs_ = unary("abs", NUMERIC, "abs_bwd(x, g)")
 sign = unary("sign", NUMERIC, "zeros()")
-square = unary("square", NUMERIC, "g * 2.0 * x")
+square = unary("square", NUMERIC, "g * x * 2.0")  # g * 2.0 first would overflow where the gradient does not
 
 # Powers, exponentials, rounding
 exp = unary("exp", FLOAT, "g * out")

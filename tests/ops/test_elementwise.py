@@ -129,6 +129,13 @@ def test_gradient_of_abs_keeps_nan(device):
     np.testing.assert_array_equal(grad, [np.nan, 0.0, -4.0])
 
 
+@pytest.mark.parametrize(("dtype", "slope"), [(F16, 40000.0), (F32, 2e38), (F64, 1e308)])
+def test_gradient_of_square_overflows_only_where_it_is_too_large(dtype, slope, device):
+    x = np.array([0.25, 0.5], dtype)
+    (grad,) = gradients(lambda t: t.square(), [x], [np.full(2, slope, dtype)], device)
+    np.testing.assert_allclose(grad.astype(F64), [slope / 2, slope], rtol=1e-3)
+
+
 def test_root_corners(device):
     """The gradient of a root at 0 is 0, so that norms and deviations of constants stay finite."""
     np.testing.assert_array_equal(
