@@ -66,7 +66,7 @@ static void FN(fill_slab_masked)(const FN(job) *g, const T *x, int64_t rows, int
    [row][column]; what lies outside is 0. */
 static void FN(fill_slab)(const FN(job) *g, const T *x, int64_t rows, int64_t top, int64_t left, T *slab)
 {
-#if defined MASK && !defined NO_MASKED
+#ifdef MASK
     if (g->axis[2].read <= 2) {
         FN(fill_slab_masked)(g, x, rows, top, left, slab);
         return;

@@ -145,14 +145,17 @@ def error_loss(name):
     op.rule = python_rule(backward, ["0 1", "0 1"])
     total = define(name + "_sum", "elementwise", kinds=FLOAT, n_in=2, cuts_graph=True)
 
+    def four(numbers):
+        return (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
+
     def run(x, y, *numbers):
-        floats = (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
+        floats = four(numbers)
         return op.apply((x, y), x._dims, x._dtype, (), floats, floats)
 
     def run_sum(x, y, over, *numbers):
         if core.node_state(x) or core.node_state(y) or not total.has_kernel(x._slot, x._dtype):
             return None
-        return total.apply((x, y), (1,), x._dtype, (), (*(*numbers, 0.0, 0.0, 0.0, 0.0)[:4], over))
+        return total.apply((x, y), (1,), x._dtype, (), (*four(numbers), over))
 
     run.op = op
     run.sum = run_sum

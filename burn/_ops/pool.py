@@ -171,9 +171,8 @@ def max_pool2d_with_indices_backward(x, options, kind, grad, indices):
     if indices._dims != shape:
         raise ShapeError(f"[{op}] 'indices' must have the shape of the output {list(shape)}, got {indices.dims()}")
     named = (op, "height * width", 1, 0)  # for the error of a place outside the plane
-    return _max_bwd.apply(
-        (grad, ew.cast(indices, index_dtypes(x, math.prod(x._dims[2:]))[0])), x._dims, x._dtype, ints, (), named
-    )
+    raw, _ = index_dtypes(x, math.prod(x._dims[2:]))
+    return _max_bwd.apply((grad, ew.cast(indices, raw)), x._dims, x._dtype, ints, (), named)
 
 
 def _same_window(op):

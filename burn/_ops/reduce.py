@@ -151,7 +151,7 @@ def positions(name, raw, want, count):
     if count - 1 > _largest(want):
         raise NumberOverflowError(
             f"[{name}] gives positions up to {count - 1:,}, which the device's default Int dtype {want} does not hold; "
-            "choose DType.I64 by device.configure(DeviceConfig().int_dtype(...))"
+            "before the first tensor call device.configure(DeviceConfig().int_dtype(DType.I64))"
         )
     return ew.cast(raw, want)
 

@@ -16,7 +16,8 @@ class DeviceSettings:
 
     Args:
         float_dtype: dtype of Float tensors that are made without one.
-        int_dtype: the same for Int tensors, and for the positions that operations give.
+        int_dtype: the same for Int tensors, and for the positions that operations give; where it
+            does not hold all of them, these raise `NumberOverflowError`.
         bool_dtype: the same for Bool tensors.
 
     >>> burn.Device.flex().settings().int_dtype
