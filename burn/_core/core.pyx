@@ -14,16 +14,17 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New, PyCapsule_Is
 from cpython.buffer cimport PyObject_GetBuffer, PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.number cimport PyNumber_Index
 from cpython.pythread cimport PyThread_get_thread_ident
-from cpython.dict cimport PyDict_GetItem
+from cpython.dict cimport PyDict_GetItem, PyDict_Next
 from cpython.mem cimport PyMem_Malloc, PyMem_Calloc, PyMem_Realloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, strcmp
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, isfinite, sqrt
 from abi cimport *
 
 cdef extern from "Python.h":
     double PyFloat_AS_DOUBLE(object v) noexcept
     long long PyLong_AsLongLongAndOverflow(object v, int *over) noexcept   # of an exact int: it cannot fail
+    PyObject *PyTuple_GET_ITEM(tuple items, Py_ssize_t i) noexcept          # borrowed
     ctypedef struct PySliceObject:
         PyObject *start
         PyObject *stop

@@ -11,7 +11,7 @@ enum { SGD_WD, SGD_MOMENTUM, SGD_REST, SGD_LR };
 #define UPDATE_ROUND 64                         /* pieces of a parameter begin at multiples of this */
 #define UPDATE_NEAR (1 << 19)                   /* elements of all parameters that caches of cores may hold */
 
-/* soon_out and soon_in are of the parameter that follows, or NULL */
+/* soon_out and soon_in are of the parameter that is next, or NULL */
 typedef void update_piece(const burn_buf *out, const burn_buf *in, const burn_args *a, int64_t lo, int64_t hi,
                           const burn_buf *soon_out, const burn_buf *soon_in);
 typedef struct {
@@ -20,6 +20,7 @@ typedef struct {
     update_piece *piece;
     const int64_t *start; /* of each parameter, in elements of all of them; one more for the end */
     int64_t count, states, chunk;
+    int back; /* each piece begins with its last parameter */
 } update_task;
 
 /* adam: g = grad + wd p;  m' = b1 m + c1 g;  v' = b2 v + c2 g g;  w' = max(w, v') where there is w, else v'
@@ -182,15 +183,20 @@ static void update_body(void *ctx, int64_t i) {
         if (t->start[mid] <= lo) a = mid;
         else b = mid;
     }
-    for (; a < t->count && t->start[a] < hi; a++) {
-        int64_t size = t->start[a + 1] - t->start[a];
-        int64_t first = update_cut(lo, t->start[a], size), last = update_cut(hi, t->start[a], size);
-        const burn_buf *out = t->out + a * (1 + t->states), *in = t->in + a * (2 + t->states);
-        const int more = a + 1 < t->count && t->start[a + 1] < hi;
+    for (b = a; b + 1 < t->count && t->start[b + 1] < hi;) b++; /* the last one that starts before hi */
+    const int64_t step = t->back ? -1 : 1, end = (t->back ? a : b) + step;
+    for (int64_t k = t->back ? b : a; k != end; k += step) {
+        int64_t size = t->start[k + 1] - t->start[k];
+        int64_t first = update_cut(lo, t->start[k], size), last = update_cut(hi, t->start[k], size);
+        const burn_buf *out = t->out + k * (1 + t->states), *in = t->in + k * (2 + t->states);
+        const int more = k + step != end;
         if (first < last)
-            t->piece(out, in, t->a, first, last, more ? out + 1 + t->states : NULL, more ? in + 2 + t->states : NULL);
+            t->piece(out, in, t->a, first, last, more ? out + step * (1 + t->states) : NULL,
+                     more ? in + step * (2 + t->states) : NULL);
     }
 }
+/* Every other call goes backwards through what caches may hold: it finds there what the call before has used last. */
+static int update_turn;
 static int update_run(const burn_buf *out, const burn_buf *in, burn_args *a, update_piece *piece, float cost) {
     int64_t states = a->i[UPDATE_STATES], count = a->n_out / (1 + states), few[17], *start = few;
     size_t bytes = (size_t)(count + 1) * sizeof *start;
@@ -201,8 +207,9 @@ static int update_run(const burn_buf *out, const burn_buf *in, burn_args *a, upd
     start[0] = 0;
     for (int64_t k = 0; k < count; k++) start[k + 1] = start[k] + out[k * (1 + states)].size;
     int64_t total = start[count];
-    update_task t = {out, in, a, piece, start, count, states, elt_chunk(total, cost)};
+    update_task t = {out, in, a, piece, start, count, states, elt_chunk(total, cost), 0};
     const int64_t threads = elt_rt->threads(), each = (total + threads - 1) / threads;
+    if (total < UPDATE_NEAR) t.back = __atomic_fetch_xor(&update_turn, 1, __ATOMIC_RELAXED);
     if (total < UPDATE_NEAR && each > t.chunk) /* a piece for each thread, whose cache has it from the step before */
         t.chunk = (each + UPDATE_ROUND - 1) & -UPDATE_ROUND;
     if (t.chunk >= total) update_body(&t, 0);

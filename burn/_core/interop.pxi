@@ -165,7 +165,7 @@ def borrow(size_t address, owner, shape, byte_strides, int dtype, int dev, int c
     cdef int64_t dims[8]
     cdef int n = read_dims(shape, dims), i = 0, item = DT_SIZE[dtype]
     cdef TensorBase t = tensor_new()
-    cdef Storage s = Storage.__new__(Storage)
+    cdef Storage s = <Storage>burn_storage_new(Storage, NO_ARGS)
     s.p = <char *>address
     s.device = dev
     s.flags = ST_BORROWED | (ST_READONLY if readonly else 0)

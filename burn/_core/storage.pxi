@@ -16,9 +16,32 @@ cdef list memory_capsules = []
 cdef dict pending_errors = {}                    # thread -> an exception that compiled code of a backend has left here
 
 
+cdef extern from *:
+    """
+    /* Freed storages of host memory: no error is put aside for them, as it is where a backend is called. */
+    static struct { destructor plain; int n; PyObject *storage[BURN_KEPT]; } burn_storages;
+    static PyObject *burn_storage_new(PyObject *type, PyObject *none) {
+        if (!burn_storages.n) return BURN_NEW(type, type, none);
+        return PyObject_Init(burn_storages.storage[--burn_storages.n], (PyTypeObject *)type);
+    }
+    static void burn_storage_keep(PyObject *o) {
+        if (burn_storages.n < BURN_KEPT) burn_storages.storage[burn_storages.n++] = o;
+        else Py_TYPE(o)->tp_free(o);
+    }
+    static void burn_storage_plain(PyObject *o) { burn_storages.plain(o); }
+    static void burn_keep_storages(PyObject *type, void (*release)(PyObject *)) {
+        burn_storages.plain = ((PyTypeObject *)type)->tp_dealloc;
+        ((PyTypeObject *)type)->tp_dealloc = release;
+    }
+    """
+    object burn_storage_new(object type, object none)
+    void burn_storage_keep(PyObject *o) noexcept
+    void burn_storage_plain(PyObject *o) noexcept
+    void burn_keep_storages(object type, void (*release)(PyObject *) noexcept)
+
+
 @cython.final
 @cython.no_gc
-@cython.freelist(512)
 cdef class Storage:
     """One reference-counted block of memory on one device."""
     cdef char *p
@@ -34,6 +57,22 @@ cdef class Storage:
             heap_free(self.p, self.nbytes)
         else:
             memory_of[self.device].free(self.device, self.p, self.nbytes)
+
+
+cdef void storage_dealloc(PyObject *o) noexcept:
+    if memory_of[(<Storage>o).device] != NULL and not (<Storage>o).flags & ST_HOST:
+        burn_storage_plain(o)
+        return
+    if (<Storage>o).p != NULL and not (<Storage>o).flags & ST_BORROWED:
+        heap_free((<Storage>o).p, (<Storage>o).nbytes)
+    (<Storage>o).p = NULL
+    (<Storage>o).flags = 0
+    if (<Storage>o).owner is not None:
+        (<Storage>o).owner = None
+    burn_storage_keep(o)
+
+
+burn_keep_storages(Storage, storage_dealloc)
 
 
 cdef inline char *storage_ptr(Storage s) noexcept:
@@ -73,7 +112,7 @@ def memory_headroom(str root=""):
 
 
 cdef Storage storage_new(size_t nbytes, int device):
-    cdef Storage s = Storage.__new__(Storage)
+    cdef Storage s = <Storage>burn_storage_new(Storage, NO_ARGS)
     s.device = device
     s.nbytes = nbytes
     if memory_of[device] == NULL:
@@ -89,7 +128,7 @@ cdef Storage storage_new(size_t nbytes, int device):
 
 cdef Storage storage_of_value(int device):
     """Room for one value that the host writes; kernels with ROW_HOST take it as it is."""
-    cdef Storage s = Storage.__new__(Storage)
+    cdef Storage s = <Storage>burn_storage_new(Storage, NO_ARGS)
     s.device = device
     s.nbytes = 8
     s.p = <char *>heap_alloc(8)

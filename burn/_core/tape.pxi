@@ -39,11 +39,53 @@ cdef void drain() noexcept:
     draining = False
 
 
+cdef extern from *:
+    """
+    /* Freed nodes. Every reference in them is None, as in a new one: most nodes use few of theirs, and setting and clearing all
+       of them costs more than the rest of a node. */
+    static struct { destructor plain; void (*end)(PyObject *); size_t parts, size; int n; PyObject *node[BURN_KEPT]; } burn_nodes;
+    static PyObject *burn_node_new(PyObject *type, PyObject *none) {
+        if (!burn_nodes.n) return BURN_NEW(type, type, none);
+        PyObject *o = burn_nodes.node[--burn_nodes.n];
+        size_t head = sizeof(PyObject) + burn_nodes.parts * sizeof(PyObject *);
+        memset((char *)o + head, 0, burn_nodes.size - head);
+        return PyObject_Init(o, (PyTypeObject *)type);
+    }
+    static void burn_node_dealloc(PyObject *o) {
+        PyObject **part = (PyObject **)(o + 1);
+        if (burn_nodes.n < BURN_KEPT) {
+            Py_SET_REFCNT(o, 1); /* as long as others see it */
+            burn_nodes.end(o);
+            for (size_t k = 0; k < burn_nodes.parts; k++)
+                if (part[k] != Py_None) {
+                    PyObject *old = part[k];
+                    Py_INCREF(Py_None);
+                    part[k] = Py_None;
+                    Py_DECREF(old);
+                }
+            Py_SET_REFCNT(o, 0);
+        }
+        if (burn_nodes.n < BURN_KEPT) burn_nodes.node[burn_nodes.n++] = o;
+        else burn_nodes.plain(o);
+    }
+    static void burn_keep_nodes(PyObject *type, PyObject *node, void *after, void *end) {
+        PyTypeObject *t = (PyTypeObject *)type;
+        burn_nodes.parts = (size_t)((PyObject **)after - (PyObject **)(node + 1));
+        burn_nodes.size = (size_t)t->tp_basicsize;
+        burn_nodes.end = (void (*)(PyObject *))end;
+        burn_nodes.plain = t->tp_dealloc;
+        t->tp_dealloc = burn_node_dealloc;
+    }
+    """
+    object burn_node_new(object type, object none)
+    void burn_keep_nodes(object type, object node, void *after, void *end)
+
+
 @cython.final
 @cython.no_gc
-@cython.freelist(512)
 cdef class Node:
     """One recorded step, or a leaf that keeps its gradient (op is None)."""
+    # References first, up to id: see burn_keep_nodes.
     cdef Op op
     cdef Node p0
     cdef Node p1
@@ -73,11 +115,7 @@ cdef class Node:
     cdef uint8_t products        # so many of them products
 
     def __dealloc__(self):
-        if self.n_in == 0:
-            return      # a leaf: nothing below it that would be released one by one
-        node_release(self)
-        if doomed_n:
-            drain()
+        node_end(self)
 
     # What a rule in Python sees.
 
@@ -108,6 +146,14 @@ cdef class Node:
     def needs(self, int i):
         """Whether input i is tracked."""
         return node_parent(self, i) is not None
+
+
+cdef void node_end(Node n) noexcept:
+    if n.n_in == 0:
+        return      # a leaf: nothing below it that would be released one by one
+    node_release(n)
+    if doomed_n:
+        drain()
 
 
 cdef inline Node node_parent(Node n, int i):
@@ -149,12 +195,21 @@ cdef inline void node_release(Node n) noexcept:
 
 cdef inline Node node_new(Op op, int dtype):
     global next_node_id
-    cdef Node n = Node.__new__(Node)
+    cdef Node n = <Node>burn_node_new(Node, NO_ARGS)
     n.op = op
     n.id = next_node_id
     n.dtype = dtype
     next_node_id += 1
     return n
+
+
+cdef int keep_nodes() except -1:
+    cdef Node node = Node.__new__(Node)
+    burn_keep_nodes(Node, node, &node.id, <void *>node_end)
+    return 0
+
+
+keep_nodes()
 
 
 cdef inline int record2(Op op, TensorBase x, TensorBase y, TensorBase out) except -1:

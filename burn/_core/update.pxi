@@ -12,38 +12,51 @@ cdef extern from *:
         Py_XDECREF(d);
         return at;
     }
-    static void burn_slot_set(PyObject *o, Py_ssize_t at, PyObject *value) {
-        PyObject **place = (PyObject **)((char *)o + at), *old = *place;
-        Py_XINCREF(value);
-        *place = value;
-        Py_XDECREF(old);
-    }
     #define BURN_SLOT(o, at) (*(PyObject **)((char *)(o) + (at)))
+
+    /* Freed parameters, their slots empty: a step frees as many as it makes. Objects of subclasses come here for the part that
+       is a parameter's. */
+    enum { PARAM_ID, PARAM_KIND, PARAM_VALUE, PARAM_ACTIVE, PARAM_LAZY, PARAM_LOAD, PARAM_SAVE, PARAM_ADAPTER, PARAM_SLOTS };
+    static const char *const param_slots[] = {"id", "kind", "_value", "_active", "_lazy", "_load", "_save", "_adapter"};
+    static struct { PyTypeObject *type; Py_ssize_t slot[PARAM_SLOTS], number; int n; PyObject *param[BURN_KEPT]; } burn_params;
+    #define PARAM_PART(o, part) BURN_SLOT(o, burn_params.slot[part])
+    #define PARAM_NUMBER(o) BURN_SLOT(PARAM_PART(o, PARAM_ID), burn_params.number)
+    static void param_set(PyObject *o, int part, PyObject *value) { /* of one that is empty there */
+        Py_INCREF(value);
+        PARAM_PART(o, part) = value;
+    }
+    static PyObject *param_new(void) { /* not seen by the collector */
+        if (burn_params.n) return PyObject_Init(burn_params.param[--burn_params.n], burn_params.type);
+        PyObject *o = PyType_GenericAlloc(burn_params.type, 0);
+        if (o) PyObject_GC_UnTrack(o);
+        return o;
+    }
+    static void param_dealloc(PyObject *o) {
+        PyTypeObject *type = Py_TYPE(o);
+        PyObject_GC_UnTrack(o);
+        if (BURN_SLOT(o, type->tp_weaklistoffset)) PyObject_ClearWeakRefs(o);
+        for (int k = 0; k < PARAM_SLOTS; k++) Py_CLEAR(PARAM_PART(o, k));
+        if (type == burn_params.type && burn_params.n < BURN_KEPT) burn_params.param[burn_params.n++] = o;
+        else type->tp_free(o);
+        Py_DECREF(type);
+    }
+    static int keep_params(PyObject *param, PyObject *id) {
+        PyTypeObject *type = (PyTypeObject *)param;
+        for (int k = 0; k < PARAM_SLOTS; k++)
+            if ((burn_params.slot[k] = burn_slot_of(param, param_slots[k])) < 0) return -1;
+        if ((burn_params.number = burn_slot_of(id, "_value")) < 0) return -1;
+        burn_params.type = type;
+        type->tp_dealloc = param_dealloc;
+        return 0;
+    }
     """
-    Py_ssize_t burn_slot_of(object type, const char *name) except -1
-    void burn_slot_set(object o, Py_ssize_t at, object value)
-    PyObject *BURN_SLOT(object o, Py_ssize_t at)
-
-cdef Py_ssize_t slot_number = 0             # of a ParamId
-cdef Py_ssize_t slot_id = 0                 # of a Param
-cdef Py_ssize_t slot_kind = 0
-cdef Py_ssize_t slot_value = 0
-cdef Py_ssize_t slot_active = 0
-cdef Py_ssize_t slot_lazy = 0
-cdef Py_ssize_t slot_load = 0
-cdef Py_ssize_t slot_save = 0
-cdef Py_ssize_t slot_adapter = 0
-
-
-cdef int find_slots(object param, object number) except -1:
-    global slot_number, slot_id, slot_kind, slot_value, slot_active, slot_lazy, slot_load, slot_save, slot_adapter
-    slot_number = burn_slot_of(number, "_value")
-    slot_id, slot_kind = burn_slot_of(param, "id"), burn_slot_of(param, "kind")
-    slot_value, slot_active = burn_slot_of(param, "_value"), burn_slot_of(param, "_active")
-    slot_lazy = burn_slot_of(param, "_lazy")
-    slot_load, slot_save = burn_slot_of(param, "_load"), burn_slot_of(param, "_save")
-    slot_adapter = burn_slot_of(param, "_adapter")
-    return 0
+    enum: PARAM_ID, PARAM_KIND, PARAM_VALUE, PARAM_ACTIVE, PARAM_LAZY, PARAM_LOAD, PARAM_SAVE, PARAM_ADAPTER
+    PyObject *PARAM_PART(object o, int part)
+    PyObject *PARAM_NUMBER(object o)
+    void param_set(object o, int part, object value)
+    object param_new()
+    int keep_params(object param, object id) except -1
+    void PyObject_GC_Track(void *o)
 
 
 @cython.binding(True)      # a method: Param.val
@@ -51,13 +64,13 @@ def held_value(self):
     """The tensor, initialised now if need be; of a reparameterized parameter, the one that its state makes of the base."""
     cdef PyObject *held
     if type(self) is part_param:
-        held = BURN_SLOT(self, slot_value)
-        if held != NULL and <object>held is not None and <object>BURN_SLOT(self, slot_adapter) is None:
+        held = PARAM_PART(self, PARAM_VALUE)
+        if held != NULL and <object>held is not None and <object>PARAM_PART(self, PARAM_ADAPTER) is None:
             return <object>held
     return self._made()
 
 
-def powi_f32(float base, int64_t exponent):
+cdef float powi_f32(float base, int64_t exponent) noexcept:
     """``base ** exponent`` for an exponent of at least 0, by repeated squaring in single precision."""
     cdef float result = 1.0
     while exponent:
@@ -66,6 +79,15 @@ def powi_f32(float base, int64_t exponent):
         exponent >>= 1
         base *= base
     return result
+
+
+@cython.cdivision(False)
+def momentum_factors(float beta_1, float beta_2, float epsilon, int64_t time):
+    """What the age contributes to the moments of Adam, in single precision: both corrections, the root of the second over the
+    first, and epsilon times that root."""
+    cdef float first = <float>(1.0 - powi_f32(beta_1, time)), second = <float>(1.0 - powi_f32(beta_2, time))
+    cdef float root = <float>sqrt(<double>second)
+    return first, second, <float>(<double>root / first), <float>(<double>epsilon * root)
 
 
 @cython.final
@@ -94,18 +116,25 @@ cdef class UpdateState:
         return made
 
 
+cdef struct Update:             # one parameter of a step; references that are owned
+    PyObject *value
+    PyObject *grad
+    PyObject *state
+    PyObject *out
+
+
 @cython.final
+@cython.no_gc
 cdef class Updates:
     """Steps that are run together: parameters of one dtype on one device, all of one age."""
     cdef Op op
     cdef tuple ints
     cdef tuple floats
-    cdef list values
-    cdef list grads
-    cdef list states
-    cdef list results
     cdef int64_t time
     cdef int group
+    cdef Py_ssize_t count
+    cdef Py_ssize_t room
+    cdef Update *items
 
     def __init__(self, Op op, tuple ints, tuple floats, int64_t time=0, int group=0):
         self.op = op
@@ -113,10 +142,15 @@ cdef class Updates:
         self.floats = floats
         self.time = time
         self.group = group
-        self.values = []
-        self.grads = []
-        self.states = []
-        self.results = []
+
+    def __dealloc__(self):
+        cdef Py_ssize_t k
+        for k in range(self.count):
+            Py_DECREF(<object>self.items[k].value)
+            Py_DECREF(<object>self.items[k].grad)
+            Py_DECREF(<object>self.items[k].state)
+            Py_DECREF(<object>self.items[k].out)
+        PyMem_Free(self.items)
 
     def takes(self, TensorBase value, TensorBase grad, UpdateState state):
         """Whether gradient and state fit the value; an op's own check says why where they do not."""
@@ -136,11 +170,13 @@ cdef inline bint fits_value(TensorBase t, TensorBase value) noexcept:
 
 
 cdef bint updates_take(Updates u, TensorBase value, TensorBase grad, UpdateState state) except -1:
-    if not fits_value(grad, value) or (u.values and not (
-            (<TensorBase>u.values[0]).dev == value.dev and (<TensorBase>u.values[0]).dtype == value.dtype)):
+    cdef Py_ssize_t j
+    cdef tuple tensors = state.tensors
+    if not fits_value(grad, value) or (u.count and not (
+            (<TensorBase>u.items[0].value).dev == value.dev and (<TensorBase>u.items[0].value).dtype == value.dtype)):
         return False
-    for t in state.tensors:
-        if not fits_value(<TensorBase>t, value):
+    for j in range(len(tensors)):
+        if not fits_value(<TensorBase>PyTuple_GET_ITEM(tensors, j), value):
             return False
     return True
 
@@ -148,84 +184,119 @@ cdef bint updates_take(Updates u, TensorBase value, TensorBase grad, UpdateState
 cdef TensorBase updates_add(Updates u, TensorBase value, TensorBase grad, UpdateState state, bint last):
     """last: nobody but the caller holds the gradient's tensor."""
     cdef TensorBase out
+    cdef Update *item
+    cdef Py_ssize_t room
+    if u.count == u.room:
+        room = 4 * u.room + 16
+        item = <Update *>PyMem_Realloc(u.items, room * sizeof(Update))
+        if item == NULL:
+            raise MemoryError()
+        u.items, u.room = item, room
     if (last and grad.contig and grad.offset == 0 and BURN_REFCNT(<void *>grad.st) == 1 and not grad.st.flags
             and grad.st.nbytes == <size_t>grad.size * DT_SIZE[grad.dtype]):
         out = tensor_alias(grad, value.ctx)
     else:
         out = tensor_empty(value.dims, value.ndim, value.dtype, value.dev, value.ctx)
-    u.values.append(value if value.contig else make_contiguous(value))
-    u.grads.append(grad if grad.contig else make_contiguous(grad))
-    u.states.append(state)
-    u.results.append(out)
+    if not value.contig:
+        value = make_contiguous(value)
+    if not grad.contig:
+        grad = make_contiguous(grad)
+    item = u.items + u.count
+    item.value, item.grad, item.state, item.out = <PyObject *>value, <PyObject *>grad, <PyObject *>state, <PyObject *>out
+    Py_INCREF(value)
+    Py_INCREF(grad)
+    Py_INCREF(state)
+    Py_INCREF(out)
+    u.count += 1
     return out
 
 
-cdef int updates_run(Updates u, bint keep) except -1:
-    cdef Py_ssize_t n = len(u.values), k
-    cdef int j, n_states = u.ints[0]
-    cdef TensorBase value, t
-    cdef UpdateState state
-    cdef list after = []        # tensors of the states after the step, a tuple each
-    cdef list made
-    if n == 0:
-        return 0
-    for k in range(n):
-        state = <UpdateState>u.states[k]
-        made = None
-        for j in range(n_states):
+cdef inline bint changes_in_place(TensorBase t) noexcept:
+    return t.contig and t.offset == 0 and BURN_REFCNT(<void *>t.st) == 1 and not t.st.flags
+
+
+cdef tuple tensors_after(UpdateState state, int n_states, bint keep):
+    """The tensors that a step writes a state to: those that it has, but for what others hold too."""
+    cdef int j
+    cdef TensorBase t
+    cdef list made = None
+    for j in range(n_states):
+        if keep or not changes_in_place(<TensorBase>PyTuple_GET_ITEM(state.tensors, j)):
+            if made is None:
+                made = list(state.tensors)
             t = <TensorBase>state.tensors[j]
-            if keep or not (t.contig and t.offset == 0 and BURN_REFCNT(<void *>t.st) == 1 and not t.st.flags):
-                if made is None:
-                    made = list(state.tensors)
-                made[j] = tensor_empty(t.dims, t.ndim, t.dtype, t.dev, CTX_PLAIN)
-        after.append(state.tensors if made is None else tuple(made))
-    value = <TensorBase>u.values[0]
+            made[j] = tensor_empty(t.dims, t.ndim, t.dtype, t.dev, CTX_PLAIN)
+    return state.tensors if made is None else tuple(made)
+
+
+cdef int updates_run(Updates u, bint keep) except -1:
+    cdef Py_ssize_t k
+    cdef int n_states = u.ints[0]
+    cdef TensorBase value
+    cdef UpdateState state
+    cdef tuple then
+    cdef dict moved = {}        # tensors after the step of the states, by place, that get others
+    if u.count == 0:
+        return 0
+    for k in range(u.count):
+        state = <UpdateState>u.items[k].state
+        then = tensors_after(state, n_states, keep)
+        if then is not state.tensors:
+            moved[k] = then
+    value = <TensorBase>u.items[0].value
     if find_row(u.op, value.dev, value.dtype) == NULL:
-        for k in range(n):
-            state = <UpdateState>u.states[k]
-            run_op(u.op, (u.values[k], u.grads[k], *state.tensors), (u.results[k], *after[k]), u.ints, u.floats)
+        for k in range(u.count):
+            state = <UpdateState>u.items[k].state
+            run_op(u.op, (<object>u.items[k].value, <object>u.items[k].grad, *state.tensors),
+                   (<object>u.items[k].out, *moved.get(k, state.tensors)), u.ints, u.floats)
     else:
-        updates_kernel(u, n, n_states, after)
-    for k in range(n):
-        state = <UpdateState>u.states[k]
-        state.tensors = <tuple>after[k]
+        updates_kernel(u, n_states, moved)
+    for k in range(u.count):
+        state = <UpdateState>u.items[k].state
+        if moved:
+            state.tensors = moved.get(k, state.tensors)
         state.time += 1
     return 0
 
 
-cdef int updates_kernel(Updates u, Py_ssize_t n, int n_states, list after) except -1:
+cdef int updates_kernel(Updates u, int n_states, dict moved) except -1:
     """One call for all parameters: inputs value, gradient, states of each, outputs value, states of each."""
     cdef int per_in = 2 + n_states, per_out = 1 + n_states, j, rc
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, n = u.count
     cdef double total = 0.0
     cdef int64_t iv[MAX_ATTRS]
     cdef double fv[MAX_ATTRS]
     cdef burn_args args
-    cdef burn_buf *bufs = <burn_buf *>PyMem_Malloc(n * (per_in + per_out) * sizeof(burn_buf))
+    cdef size_t room = n * (per_in + per_out) * sizeof(burn_buf)
+    cdef burn_buf *bufs = <burn_buf *>heap_alloc(room)      # not malloc, which may give so much back to the system each time
     cdef burn_buf *bi = bufs
-    cdef burn_buf *bo
-    cdef TensorBase t
-    cdef UpdateState state
+    cdef burn_buf *bo = bufs + n * per_in
+    cdef PyObject *t
+    cdef tuple before, then
     cdef list keep = []
-    cdef TensorBase first = <TensorBase>u.values[0]
+    cdef TensorBase first = <TensorBase>u.items[0].value
     cdef const burn_row *row = find_row(u.op, first.dev, first.dtype)
     if bufs == NULL:
-        raise MemoryError()
-    bo = bufs + n * per_in
+        raise out_of_memory(u.op.name, room)
     try:
         for k in range(n):
-            state = <UpdateState>u.states[k]
+            before = then = (<UpdateState>u.items[k].state).tensors
+            if moved:
+                then = <tuple>moved.get(k, before)
             for j in range(per_in):
-                t = <TensorBase>(u.values[k] if j == 0 else u.grads[k] if j == 1 else state.tensors[j - 2])
-                if t.st.flags & ST_HOST:
-                    settle(t.st)
-                if not t.contig:
-                    t = make_contiguous(t)
-                    keep.append(t)
-                fill_buf(&bi[k * per_in + j], t)
+                t = u.items[k].value if j == 0 else u.items[k].grad if j == 1 else PyTuple_GET_ITEM(before, j - 2)
+                if (<TensorBase>t).st.flags & ST_HOST:
+                    settle((<TensorBase>t).st)
+                if not (<TensorBase>t).contig:
+                    keep.append(make_contiguous(<TensorBase>t))
+                    t = <PyObject *>keep[len(keep) - 1]
+                fill_buf(bi, <TensorBase>t)
+                bi += 1
             for j in range(per_out):
-                fill_buf(&bo[k * per_out + j], <TensorBase>(u.results[k] if j == 0 else (<tuple>after[k])[j - 1]))
-            total += row.cost * first.size if k == 0 else row.cost * (<TensorBase>u.values[k]).size
+                fill_buf(bo, <TensorBase>(u.items[k].out if j == 0 else PyTuple_GET_ITEM(then, j - 1)))
+                bo += 1
+            total += row.cost * (<TensorBase>u.items[k].value).size
+        bi, bo = bufs, bufs + n * per_in
         for j in range(<int>len(u.ints)):
             iv[j] = u.ints[j]
         for j in range(<int>len(u.floats)):
@@ -243,7 +314,7 @@ cdef int updates_kernel(Updates u, Py_ssize_t n, int n_states, list after) excep
         else:
             rc = row.fn(bo, bi, &args)
     finally:
-        PyMem_Free(bufs)
+        heap_free(bufs, room)
     if rc != BURN_OK:
         raise_kernel_error(u.op, rc, args.err[0], args.err[1], args.err[2], None)
     return 0
@@ -251,14 +322,19 @@ cdef int updates_kernel(Updates u, Py_ssize_t n, int n_states, list after) excep
 
 cdef class Stepper:
     """What a step does with one Float parameter: parameters that are like the one before are added at once, the others
-    are left to ``_one(param, gradient, state)`` of a subclass, which returns the parameter after the step."""
-    cdef dict grads             # by the number of the id
+    are left to a subclass: ``updates_like(value, state)`` gives the updates that a parameter joins, or None; then ``_one(param,
+    gradient, state)`` returns the parameter after the step."""
+    cdef dict grads             # by the number of the id; the step's own
     cdef dict states
-    cdef public Updates updates
+    cdef list taken             # numbers of gradients that are used up and still in grads
+    cdef Py_ssize_t next_grad   # places in the dicts, which are mostly in the order of the walk
+    cdef Py_ssize_t next_state
+    cdef Updates updates        # of the parameter before
 
     def __init__(self, dict grads, dict states):
         self.grads = grads
         self.states = states
+        self.taken = []
 
     def map_float(self, param):
         """The parameter after the step; itself where it has no gradient, or is not to be trained (a clone of it may be)."""
@@ -266,38 +342,76 @@ cdef class Stepper:
             raise TypeError(f"[step] 'param' must be a Param, got {type(param).__name__}")
         return step_param(self, param)
 
+    def left(self):
+        """The gradients that no parameter has taken."""
+        if len(self.taken) == len(self.grads):
+            return {}
+        drop_taken(self)
+        return self.grads
+
+
+cdef int drop_taken(Stepper s) except -1:
+    for key in s.taken:
+        s.grads.pop(key, None)
+    s.taken.clear()
+    return 0
+
+
+cdef PyObject *at_place(dict entries, Py_ssize_t *place, PyObject *key) noexcept:
+    """What the entry at a place holds, and the place after it, if this very key is there; else NULL."""
+    cdef Py_ssize_t after = place[0]
+    cdef PyObject *known
+    cdef PyObject *value
+    if PyDict_Next(entries, &after, &known, &value) and known == key:
+        place[0] = after
+        return value
+    return NULL
+
 
 cdef object step_param(Stepper s, object param):
-    key = <object>BURN_SLOT(<object>BURN_SLOT(param, slot_id), slot_number)
-    cdef PyObject *found = PyDict_GetItem(s.grads, key)
-    if found == NULL or not <object>BURN_SLOT(param, slot_active):
+    key = <object>PARAM_NUMBER(param)
+    if not <object>PARAM_PART(param, PARAM_ACTIVE):
         return param
+    cdef PyObject *found = at_place(s.grads, &s.next_grad, <PyObject *>key)
+    cdef bint last
+    if found == NULL:
+        drop_taken(s)
+        found = PyDict_GetItem(s.grads, key)
+        if found == NULL:
+            return param
+    cdef PyObject *known = at_place(s.states, &s.next_state, <PyObject *>key)
+    if known == NULL:
+        known = PyDict_GetItem(s.states, key)
+    last = BURN_REFCNT(found) == 1
     cdef TensorBase grad = <TensorBase>found
-    cdef PyObject *known = PyDict_GetItem(s.states, key)
-    cdef PyObject *held = BURN_SLOT(param, slot_value)
+    cdef PyObject *held = PARAM_PART(param, PARAM_VALUE)
     cdef Updates updates = s.updates
     cdef UpdateState state = <UpdateState>known if known != NULL else None
-    del s.grads[key]
-    if state is not None and updates is not None and <object>held is not None:
-        if (state.tensors is not None and state.group == updates.group and state.time == updates.time
-                and updates_take(updates, <TensorBase>held, grad, state)):
-            return with_leaf(param, updates_add(updates, <TensorBase>held, grad, state, BURN_REFCNT(<void *>grad) == 1))
+    s.taken.append(key)
+    if state is not None and state.tensors is not None and <object>held is not None:
+        if updates is None or state.group != updates.group or state.time != updates.time:
+            s.updates = updates = s.updates_like(<object>held, state)
+        if updates is not None and updates_take(updates, <TensorBase>held, grad, state):
+            return with_leaf(param, updates_add(updates, <TensorBase>held, grad, state, last))
     return s._one(param, grad, state)
 
 
 cdef object with_leaf(object param, TensorBase value):
     """A parameter like another with a value that is in no graph; a leaf where it is trained."""
-    cdef object made = BURN_NEW(part_param, part_param, NO_ARGS)
-    if value.ctx and <object>BURN_SLOT(param, slot_active):
+    cdef object made = param_new()
+    cdef object load = <object>PARAM_PART(param, PARAM_LOAD), save = <object>PARAM_PART(param, PARAM_SAVE)
+    if value.ctx and <object>PARAM_PART(param, PARAM_ACTIVE):
         value.node = node_new(None, value.dtype)
-    burn_slot_set(made, slot_id, <object>BURN_SLOT(param, slot_id))
-    burn_slot_set(made, slot_kind, <object>BURN_SLOT(param, slot_kind))
-    burn_slot_set(made, slot_value, value)
-    burn_slot_set(made, slot_active, <object>BURN_SLOT(param, slot_active))
-    burn_slot_set(made, slot_lazy, None)
-    burn_slot_set(made, slot_load, <object>BURN_SLOT(param, slot_load))
-    burn_slot_set(made, slot_save, <object>BURN_SLOT(param, slot_save))
-    burn_slot_set(made, slot_adapter, None)     # walks show a parameter without it, and put it back
+    param_set(made, PARAM_ID, <object>PARAM_PART(param, PARAM_ID))
+    param_set(made, PARAM_KIND, <object>PARAM_PART(param, PARAM_KIND))
+    param_set(made, PARAM_VALUE, value)
+    param_set(made, PARAM_ACTIVE, <object>PARAM_PART(param, PARAM_ACTIVE))
+    param_set(made, PARAM_LAZY, None)
+    param_set(made, PARAM_LOAD, load)
+    param_set(made, PARAM_SAVE, save)
+    param_set(made, PARAM_ADAPTER, None)    # walks show a parameter without it, and put it back
+    if load is not None or save is not None:
+        PyObject_GC_Track(<void *>made)         # what else it holds leads nowhere
     return made
 
 

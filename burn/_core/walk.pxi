@@ -17,7 +17,7 @@ def set_parts(param, number, flag, state, tensor, visitor, mapper, tracking):
     part_param, part_flag, part_state, part_tensor = param, flag, state, tensor
     quiet_visit, quiet_map = visitor.enter_module, mapper.enter_module
     tracking_enter, tracking_exit = tracking.enter_module, tracking.exit_module
-    find_slots(param, number)
+    keep_params(param, number)
 
 
 cdef object places_of(object walker, object quiet):
@@ -63,14 +63,14 @@ cdef int visit_part(object value, object visitor, object sequence, object places
     cdef str held
     kind = type(value)
     if kind is part_param:
-        adapter = <object>BURN_SLOT(value, slot_adapter)
+        adapter = <object>PARAM_PART(value, PARAM_ADAPTER)
         if adapter is not None:
             visitor.visit_float(value._bare())
             enter_place(places, adapter.NAME, "Reparameterization")
             adapter.visit(visitor)
             exit_place(places, adapter.NAME, "Reparameterization")
             return 0
-        held = <str>BURN_SLOT(value, slot_kind)
+        held = <str>PARAM_PART(value, PARAM_KIND)
         if held == "float":
             visitor.visit_float(value)
         elif held == "int":
@@ -130,10 +130,10 @@ cdef object map_part(object value, object mapper, object sequence, object places
     cdef dict entries
     kind = type(value)
     if kind is part_param:
-        adapter = <object>BURN_SLOT(value, slot_adapter)
+        adapter = <object>PARAM_PART(value, PARAM_ADAPTER)
         if adapter is not None:
             return map_adapted(value, adapter, mapper, places)
-        held = <str>BURN_SLOT(value, slot_kind)
+        held = <str>PARAM_PART(value, PARAM_KIND)
         if held == "float":
             if isinstance(mapper, Stepper):
                 return mapped(step_param(<Stepper>mapper, value), part_param, "map_float")

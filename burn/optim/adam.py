@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from burn._core.core import powi_f32
+from burn._core.core import momentum_factors
 from burn._ops.elementwise import adam_step
 from burn.config import F32, Config
 from burn.grad_clipping import GradientClippingConfig
@@ -109,11 +109,8 @@ class AdaptiveMomentum(OnePass):
         """Factors of step `time`; all parameters of a step share them."""
         factors = self._factors
         if factors.time != time:
-            correction_1 = to_f32(1.0 - powi_f32(self.beta_1, time))
-            correction_2 = to_f32(1.0 - powi_f32(self.beta_2, time))
-            root = to_f32(correction_2**0.5)
-            scale, epsilon = to_f32(root / correction_1), to_f32(self.epsilon * root)
-            self._factors = factors = Factors(time, correction_1, correction_2, scale, epsilon)
+            made = momentum_factors(self.beta_1, self.beta_2, self.epsilon, time)
+            self._factors = factors = Factors(time, *made)
         return factors
 
     def _begin(self, tensor: Tensor) -> tuple[int, tuple[Tensor, ...]]:

@@ -151,8 +151,13 @@ class ModuleOptimizer:
         if self.has_gradient_clipping():
             # Before anything is updated: a gradient that cannot be clipped leaves module and states as they are.
             module.visit(_Clipper(self, grads))
-        stepper = _Stepper(self, lr, module, grads)
-        module = module.map(stepper)
+        # They leave the container at once: a gradient that others could still get must not be overwritten.
+        taken, grads._grads = grads._grads, {}
+        stepper = _Stepper(self, lr, module, taken)
+        try:
+            module = module.map(stepper)
+        finally:
+            grads._grads = {**stepper.left(), **grads._grads}
         stepper.run()
         if count and count == len(grads):
             raise AutodiffError(
@@ -343,9 +348,9 @@ class _Stepper(core.Stepper, ModuleMapper):
     The values are written by `run`; until then nothing has changed, so that a step that fails leaves all states as they are.
     """
 
-    def __init__(self, optimizer: ModuleOptimizer, lr: Any, module: Module, grads: GradientsParams) -> None:
+    def __init__(self, optimizer: ModuleOptimizer, lr: Any, module: Module, grads: dict[int, Tensor]) -> None:
         # The hook is compiled: most parameters are like the one before, and need nothing of what `_one` does.
-        super().__init__(grads._grads, optimizer._states)
+        super().__init__(grads, optimizer._states)
         self._optimizer = optimizer
         self._lr = lr
         self._module = module
@@ -362,6 +367,13 @@ class _Stepper(core.Stepper, ModuleMapper):
                 self._optimizer._states.pop(id, None)
             else:
                 self._optimizer._states[id] = entry
+
+    def updates_like(self, value: Tensor, entry: core.UpdateState) -> core.Updates | None:
+        """The updates that a parameter with a state joins; None where `_one` has to see it."""
+        lr, rule = self._lr, self._optimizer._groups[entry.group].optimizer
+        if not isinstance(lr, float) or not runs_at_once(rule) or is_half(value):
+            return None
+        return self._updates_of(rule, lr, entry, value)
 
     def _one(self, param: Param, grad: Tensor, entry: core.UpdateState | None) -> Param:
         optimizer, id, lr = self._optimizer, param.id, self._lr
@@ -405,8 +417,6 @@ class _Stepper(core.Stepper, ModuleMapper):
             self._updates[key] = updates = core.Updates(
                 rule.op, *rule._numbers(lr, entry.time), entry.time, entry.group
             )
-        if lr is self._lr:
-            self.updates = updates
         return updates
 
     def _path(self, id: ParamId) -> str:

@@ -537,4 +537,5 @@ def test_parameters_of_different_ages_and_dtypes_in_one_step():
     assert [times[f"{id.val()}.momentum.time"].value for id in late] == [2, 2, 1, 1]
     assert second.fc2.bias.val().dtype.name == "f64"
     expected = wide.val().numpy() - 0.1 * np.sign(late[wide.id].numpy()) / (1 + 1e-5 / np.abs(late[wide.id].numpy()))
-    np.testing.assert_allclose(second.fc2.bias.val().numpy(), expected, rtol=1e-5)
+    # The factors of a step are single precision: the error is a part of the step, not of a value that may lie near 0.
+    np.testing.assert_allclose(second.fc2.bias.val().numpy(), expected, rtol=1e-5, atol=1e-7 * 0.1)
