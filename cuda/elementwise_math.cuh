@@ -233,6 +233,15 @@ INLINE C power_less(C x, C p) {
 INLINE C huber_of(C size, C limit, C over, C slope) {
     return size <= limit ? size * C(0.5) * (size / over) : (size - limit * C(0.5)) * slope;
 }
+// y (log y - x), or with the logarithm of y; and its slope by y
+LONG kl_of(C x, C y, bool logs) {
+    if (logs) return is_infinite(y) && y < 0 ? C(0) : m_exp(y) * (y - x);
+    return y == 0 ? C(0) : y * (m_log(y) - x);
+}
+LONG kl_target_slope(C x, C y, C g, bool logs) {
+    if (logs) return is_infinite(y) && y < 0 ? C(0) : g * m_exp(y) * (y - x + C(1));
+    return y == 0 ? C(0) : g * (m_log(y) - x + C(1));
+}
 // p x^(p-1) g. A root has no finite slope at 0: 0 there, as for sqrt. Whole exponents take factors one by one, from g on, so
 // that nothing overflows or vanishes that the result does not.
 LONG power_slope(C x, C p, C g) {

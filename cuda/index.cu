@@ -7,6 +7,7 @@ OP(gather, ANY)
 OP(select, ANY)
 OP(scatter, ANY)
 OP(select_assign, ANY)
+OP(one_hot, NUMERIC)
 OP(mask_counts, BOOL)
 OP(mask_places, BOOL)
 
@@ -319,6 +320,31 @@ KERNEL(select_assign_sorted, 256, (T *out, const T *values, const void *idx, con
     for (; place < end; place++) sum = combine(sum, up(values[order[place] * inner]), mode);
     *to = down<T>(sum);
 }
+
+// ---- one number at the class that each value names along a new axis, another one elsewhere: a value without its fraction, which
+// counts from the last class where it is negative. on and off come as words.
+#if !IS_BOOL
+KERNEL(one_hot, 256, (E *out, const T *x, i64 outer, i64 classes, i64 inner, E on, E off, Error *err, i64 ticket)) {
+    i64 count = outer * classes * inner, first = (i64)blockIdx.x * (256 * EACH) + threadIdx.x;
+#pragma unroll
+    for (int q = 0; q < EACH; q++) {
+        i64 o, at, i, named;
+        if (first + q * 256 >= count) return;
+        split(first + q * 256, count, classes, inner, o, at, i);
+        C v = up(x[o * inner + i]);
+#if IS_FLOAT
+        bool fits = v > (C)-0x1p63 && v < (C)0x1p63;
+        named = fits ? (i64)v : (i64)1 << 63;
+        fits = named >= -classes && named < classes;
+#else
+        named = (i64)v;
+        bool fits = named < classes && named >= (IS_SIGNED ? -classes : 0);
+#endif
+        if (!fits && at == 0) report(err, ticket, ERR_INDEX, o * inner + i, named, classes);
+        out[first + q * 256] = at == named + (named < 0 ? classes : 0) ? on : off;
+    }
+}
+#endif
 
 // ---- where a mask is true: counts of blocks of 8192 elements (MASK_BLOCK in burn/_core/mask.h), 32 neighbours a thread; then,
 // with the sums of the counts, the coordinates of each true element

@@ -14,6 +14,7 @@ OP(batch_norm_bwd, FLOAT)
 OP(local_response_norm, FLOAT)
 OP(local_response_norm_bwd, FLOAT)
 OP(l2_norm, FLOAT)
+OP(l2_norm_bwd, FLOAT)
 OP(cosine_similarity, FLOAT)
 OP(cosine_similarity_bwd, FLOAT)
 
@@ -284,10 +285,14 @@ struct Most { double v; };
 INLINE void join(Most &a, const Most &b) { a.v = b.v > a.v ? b.v : a.v; }
 struct Sum { double v; };
 INLINE void join(Sum &a, const Sum &b) { a.v += b.v; }
-INLINE double scale_of(const T *x, i64 n) {
+// element i of a row, or of x - y + shift where there is y
+INLINE double apart(const T *x, const T *y, i64 i, double shift) {
+    return y ? (double)up(x[i]) - (double)up(y[i]) + shift : (double)up(x[i]);
+}
+INLINE double scale_of(const T *x, const T *y, i64 n, double shift) {
 #if DTYPE == DT_F64
     Most most = {0};
-    for (i64 i = threadIdx.x; i < n; i += blockDim.x) join(most, {fabs(x[i])});
+    for (i64 i = threadIdx.x; i < n; i += blockDim.x) join(most, {fabs(apart(x, y, i, shift))});
     most = over_block(most);
     if (most.v == 0 || most.v > 1.7976931348623157e308) return 1;
     int e = ilogb(most.v);
@@ -301,11 +306,19 @@ INLINE double product(const T *x, const T *y, i64 n, double a, double b) {
     for (i64 i = threadIdx.x; i < n; i += blockDim.x) s.v += (double)up(x[i]) * a * ((double)up(y[i]) * b);
     return over_block(s).v;
 }
+INLINE double norm_of(const T *x, const T *y, i64 n, double shift, double a) {
+    Sum s = {0};
+    for (i64 i = threadIdx.x; i < n; i += blockDim.x) {
+        double d = apart(x, y, i, shift) * a;
+        s.v += d * d;
+    }
+    return sqrt(over_block(s).v);
+}
 struct Angle { double a, b, x, y, cos; bool moves; }; // scales, scaled divisors, whether x moves its own
 INLINE Angle angle_of(const T *x, const T *y, i64 n, double low, i32 open) {
     Angle v;
-    v.a = scale_of(x, n);
-    v.b = scale_of(y, n);
+    v.a = scale_of(x, 0, n, 0);
+    v.b = scale_of(y, 0, n, 0);
     double p = sqrt(product(x, x, n, v.a, v.a)), q = sqrt(product(y, y, n, v.b, v.b)), d = product(x, y, n, v.a, v.b);
     v.moves = !(p < low * v.a);
     v.x = p < low * v.a ? low * v.a : p;
@@ -319,10 +332,20 @@ INLINE Angle angle_of(const T *x, const T *y, i64 n, double low, i32 open) {
     }
     return v;
 }
-KERNEL(l2_norm, 256, (T *out, const T *x, i64 n)) {
+KERNEL(l2_norm, 256, (T *out, const T *x, const T *y, i64 n, double shift)) {
     i64 row = blockIdx.x;
-    double a = scale_of(x + row * n, n), norm = sqrt(product(x + row * n, x + row * n, n, a, a)) / a;
+    x += row * n;
+    if (y) y += row * n;
+    double a = scale_of(x, y, n, shift), norm = norm_of(x, y, n, shift, a) / a;
     if (threadIdx.x == 0) out[row] = down<T>((C)norm);
+}
+KERNEL(l2_norm_bwd, 256, (T *out, const T *x, const T *g, const T *y, i64 n, double shift)) {
+    i64 row = blockIdx.x;
+    x += row * n;
+    if (y) y += row * n;
+    double a = scale_of(x, y, n, shift), norm = norm_of(x, y, n, shift, a), by = (double)up(g[row]);
+    for (i64 i = threadIdx.x; i < n; i += blockDim.x)
+        out[row * n + i] = down<T>(by == 0 || norm == 0 ? C(0) : (C)(apart(x, y, i, shift) * a * (by / norm)));
 }
 KERNEL(cosine_similarity, 256, (T *out, const T *x, const T *y, i64 n, double low, i32 open)) {
     i64 row = blockIdx.x;

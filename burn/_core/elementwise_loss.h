@@ -1,4 +1,5 @@
-/* Losses of an error x - y, with their numbers in k[0] to k[3]; gradients by x are made from (x, y, gradient of the output z). */
+/* Losses of two elements x and y, mostly of their error x - y, with their numbers in k[0] to k[3]; gradients by x are made from
+   (x, y, gradient of the output z). */
 #pragma once
 #include "elementwise_float.h"
 
@@ -122,6 +123,63 @@ TERNARY_WITH(l_error_huber_bwd_f64, double, F64_NUMBERS, z == 0 ? 0.0 : z * d_hu
 FLOAT_KERNELS(error_huber, .3f, 2)
 FLOAT_KERNELS(error_huber_bwd, .3f, 3)
 
+/* ---- y (log y - x) of a probability y and the logarithm x of another; f[0]: y is a logarithm, too. 0 where y is impossible */
+static inline vf m_kl(vf x, vf y) { return vf_sel(vf_eq(y, bc(0.f)), bc(0.f), y * (m_log(y) - x)); }
+static inline vf m_kl_logs(vf x, vf y) { return vf_sel(vf_eq(y, bc(-INFINITY)), bc(0.f), m_exp(y) * (y - x)); }
+static inline double d_kl(double x, double y, double logs) {
+    if (logs != 0) return y == -INFINITY ? 0 : exp(y) * (y - x);
+    return y == 0 ? 0 : y * (log(y) - x);
+}
+static int l_kl_term_f32(const elt_span *s) {
+    const int half = s->half;
+    F32_OPERAND(0)
+    F32_OPERAND(1)
+    if (s->f[0] != 0) {
+        F32_BINARY_LOOP(.6f, m_kl_logs(x, y))
+    } else {
+        F32_BINARY_LOOP(.6f, m_kl(x, y))
+    }
+    return BURN_OK;
+}
+BINARY_SLOW_WITH(l_kl_term_f64, double, double, const double logs = s->f[0];, d_kl(x, y, logs))
+/* the slopes by x, and by y */
+static int l_kl_term_bwd_f32(const elt_span *s) {
+    const int half = s->half;
+    F32_OPERAND(0)
+    F32_OPERAND(1)
+    F32_OPERAND(2)
+    if (s->f[0] != 0) {
+        F32_TERNARY_LOOP(.6f, ({ (void)x; vf_gate(z, -(z * m_exp(y))); }))
+    } else {
+        F32_TERNARY_LOOP(.25f, ({ (void)x; vf_sel(vf_eq(y, bc(0.f)), bc(0.f), vf_gate(z, -(z * y))); }))
+    }
+    return BURN_OK;
+}
+static int l_kl_term_target_bwd_f32(const elt_span *s) {
+    const int half = s->half;
+    F32_OPERAND(0)
+    F32_OPERAND(1)
+    F32_OPERAND(2)
+    if (s->f[0] != 0) {
+        F32_TERNARY_LOOP(.6f, vf_gate(z, vf_sel(vf_eq(y, bc(-INFINITY)), bc(0.f), z * m_exp(y) * (y - x + bc(1.f)))))
+    } else {
+        F32_TERNARY_LOOP(.6f, vf_gate(z, vf_sel(vf_eq(y, bc(0.f)), bc(0.f), z * (m_log(y) - x + bc(1.f)))))
+    }
+    return BURN_OK;
+}
+static inline double d_kl_slope(double y, double z, double logs) {
+    return z == 0 || (logs == 0 && y == 0) ? 0 : -z * (logs != 0 ? exp(y) : y);
+}
+static inline double d_kl_target_slope(double x, double y, double z, double logs) {
+    if (z == 0 || y == (logs != 0 ? -INFINITY : 0)) return 0;
+    return logs != 0 ? z * exp(y) * (y - x + 1) : z * (log(y) - x + 1);
+}
+TERNARY_WITH(l_kl_term_bwd_f64, double, const double logs = s->f[0];, ({ (void)x; d_kl_slope(y, z, logs); }))
+TERNARY_WITH(l_kl_term_target_bwd_f64, double, const double logs = s->f[0];, d_kl_target_slope(x, y, z, logs))
+FLOAT_KERNELS(kl_term, .6f, 2)
+FLOAT_KERNELS(kl_term_bwd, .6f, 3)
+FLOAT_KERNELS(kl_term_target_bwd, .6f, 3)
+
 /* ---- the sum of the losses of all elements over f[4]. A block of losses stays in L1, so nothing goes to memory; the pieces
    are cut by size alone, and their sums are doubles. */
 #define ERROR_PIECE 32768
@@ -186,6 +244,7 @@ static int error_sum(elt_loop loop, float cost, int wide, const burn_buf *out, c
     }
 ERROR_SUM(error_power, .3f)
 ERROR_SUM(error_huber, .3f)
+ERROR_SUM(kl_term, .6f)
 #define ROWS_ERROR_SUM(name) \
     {#name "_sum", DT_F32, 0, .3f, k_##name##_sum_f32}, {#name "_sum", DT_FLEX32, 0, .3f, k_##name##_sum_f32}, \
     {#name "_sum", DT_F64, 0, .9f, k_##name##_sum_f64},

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Kernels that read and write through index tensors, on the middle axis of [outer, n, inner].
 
-The loops are in index.h, scatter_type.h and mask.h.
+The loops are in index.h, scatter_type.h, one_hot.h and mask.h.
 """
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
@@ -27,6 +27,10 @@ cdef extern from "mask.h" nogil:
                     int64_t place, int64_t axis, int64_t rank, const int64_t *dims)
 
 
+cdef extern from "one_hot.h" nogil:
+    int one_hot(const burn_buf *out, const burn_buf *x, burn_args *a, int64_t outer, int64_t classes, int64_t inner)
+
+
 cdef int gather_fwd(const burn_buf *out, const burn_buf *x_idx, burn_args *a) noexcept nogil:
     return gather(x_idx[0].p, x_idx[1].p, out.p, DT_SIZE[out.dtype], x_idx[1].dtype == DT_I64,
                   a.i[0], a.i[1], a.i[2], a.i[3], a)
@@ -45,6 +49,10 @@ cdef int scatter_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args 
 
 cdef int select_assign_fwd(const burn_buf *out, const burn_buf *values_idx, burn_args *a) noexcept nogil:
     return scatter_into(out, values_idx, a, 1)
+
+
+cdef int one_hot_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
+    return one_hot(out, x, a, a.i[0], a.i[1], a.i[2])
 
 
 cdef int mask_counts_fwd(const burn_buf *out, const burn_buf *mask, burn_args *a) noexcept nogil:
@@ -68,6 +76,9 @@ cdef int fill_table() except -1:
         rows[n + 2] = burn_row(name=b"scatter", dtype=dtype, flags=ROW_TARGET, cost=1.0, fn=scatter_fwd)
         rows[n + 3] = burn_row(name=b"select_assign", dtype=dtype, flags=ROW_TARGET, cost=0.5, fn=select_assign_fwd)
         n += 4
+    for dtype in range(DT_BOOL):
+        rows[n] = burn_row(name=b"one_hot", dtype=dtype, flags=0, cost=0.2, fn=one_hot_fwd)
+        n += 1
     rows[n] = burn_row(name=b"mask_counts", dtype=DT_BOOL, flags=0, cost=0.1, fn=mask_counts_fwd)
     rows[n + 1] = burn_row(name=b"mask_places", dtype=DT_BOOL, flags=0, cost=1.0, fn=mask_places_fwd)
     n += 2

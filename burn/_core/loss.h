@@ -2,6 +2,7 @@
    over alignments run over logarithms in double, whatever the dtype, so that long sequences lose nothing; exponentials and
    logarithms of their differences are taken in float for f32 and half precision. */
 #pragma once
+#include "lanes.h"
 #include "runtime.h"
 #include "scalar.h"
 #include "vmath.h"
@@ -14,7 +15,9 @@ typedef struct {
     void (*put)(void *row, int64_t at, double v);
     double (*log_sum)(const void *row, int64_t n);
     void (*softmax)(const void *row, void *out, int64_t n, double log_sum, double scale);
-    double (*dot)(const void *row, const void *weights, int64_t n);
+    double (*dot)(const void *row, const void *weights, int64_t n, double less);
+    void (*likelier)(const void *row, const void *weights, void *out, int64_t n, double log_sum, double scale, double each,
+                     int64_t id, double own, int stream);
     void (*spread)(const void *weights, void *out, int64_t n, double scale);
     double (*lacking)(const void *row, int64_t n, int64_t id, double margin, int64_t p);
     void (*slopes)(const void *row, void *out, int64_t n, int64_t id, double margin, int64_t p, double scale);
@@ -24,17 +27,6 @@ VINL vd vd_exp(vd x) {
     for (int l = 0; l < VD; l++) x[l] = exp(x[l]);
     return x;
 }
-VINL vd vd_max(vd a, vd b) {
-    vl m = a > b;
-    return (vd)((m & (vl)a) | (~m & (vl)b));
-}
-VINL vd vd_load_n(const double *p, int64_t k) {
-    vd v = {0};
-    memcpy(&v, p, (size_t)k * 8);
-    return v;
-}
-VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8); }
-
 #define FN(name) name##_f32
 #define T float
 #define A float
@@ -44,6 +36,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_n
 #define STORE vf_store
 #define STORE_N vf_store_n
+#define STREAM vf_stream
 #define EXP m_exp
 #define HSUM vf_sum
 #define MAXV vf_max
@@ -60,6 +53,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vd_load_n
 #define STORE vd_store
 #define STORE_N vd_store_n
+#define STREAM vd_stream
 #define EXP vd_exp
 #define HSUM vd_sum
 #define MAXV vd_max
@@ -76,6 +70,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_f16_n
 #define STORE vf_store_f16
 #define STORE_N vf_store_f16_n
+#define STREAM vf_store_f16
 #define EXP m_exp
 #define HSUM vf_sum
 #define MAXV vf_max
@@ -92,6 +87,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_bf16_n
 #define STORE vf_store_bf16
 #define STORE_N vf_store_bf16_n
+#define STREAM vf_store_bf16
 #define EXP m_exp
 #define HSUM vf_sum
 #define MAXV vf_max

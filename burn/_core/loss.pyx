@@ -15,6 +15,9 @@ cdef extern from "loss.h" nogil:
 
     int nll_forward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t padded, int64_t pad, double smoothing)
     int nll_backward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t padded, int64_t pad, double smoothing)
+    int entropy_forward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t padded, int64_t pad, double smoothing)
+    int entropy_backward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t padded, int64_t pad,
+                         double smoothing)
     int margin_forward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t p, double margin)
     int margin_backward(const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t p, double margin)
 
@@ -25,6 +28,13 @@ cdef int nll_fwd(const burn_buf *out, const burn_buf *x_targets_weights, burn_ar
 
 cdef int nll_bwd(const burn_buf *dx, const burn_buf *g_targets_weights, burn_args *a) noexcept nogil:
     return nll_backward(dx, g_targets_weights, a, a.i[0], a.i[1], a.f[0])
+
+# loss, logarithms of the rows' sums, counts (these may be missing, as may the weights)
+cdef int cross_entropy_fwd(const burn_buf *out, const burn_buf *x_targets_weights, burn_args *a) noexcept nogil:
+    return entropy_forward(out, x_targets_weights, a, a.i[0], a.i[1], a.f[0])
+
+cdef int cross_entropy_bwd(const burn_buf *dx, const burn_buf *x_targets_sums_g_weights, burn_args *a) noexcept nogil:
+    return entropy_backward(dx, x_targets_sums_g_weights, a, a.i[0], a.i[1], a.f[0])
 
 cdef int multi_margin_fwd(const burn_buf *out, const burn_buf *x_targets, burn_args *a) noexcept nogil:
     return margin_forward(out, x_targets, a, a.i[0], a.f[0])
@@ -47,7 +57,7 @@ cdef int rnnt_loss_bwd(const burn_buf *out, const burn_buf *x_targets_steps_coun
     return rnnt_backward(out, x_targets_steps_counts_kept_g, a, a.i[0], a.i[1])
 
 
-cdef burn_row rows[40]
+cdef burn_row rows[50]
 cdef burn_table _table
 
 cdef int fill_table() except -1:
@@ -61,7 +71,9 @@ cdef int fill_table() except -1:
         rows[n + 5] = burn_row(name=b"nll_loss_bwd", dtype=dtype, flags=0, cost=0.3, fn=nll_bwd)
         rows[n + 6] = burn_row(name=b"multi_margin_loss", dtype=dtype, flags=0, cost=0.3, fn=multi_margin_fwd)
         rows[n + 7] = burn_row(name=b"multi_margin_loss_bwd", dtype=dtype, flags=0, cost=0.4, fn=multi_margin_bwd)
-        n += 8
+        rows[n + 8] = burn_row(name=b"cross_entropy", dtype=dtype, flags=0, cost=1.0, fn=cross_entropy_fwd)
+        rows[n + 9] = burn_row(name=b"cross_entropy_bwd", dtype=dtype, flags=0, cost=1.0, fn=cross_entropy_bwd)
+        n += 10
     _table.family = b"loss"
     _table.level = LEVEL_NAME
     _table.n = n

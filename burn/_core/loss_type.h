@@ -1,6 +1,7 @@
 /* Rows of one dtype as the losses read and write them. loss.h includes this file once a dtype, with these macros set:
      T, A, V, L     type in memory, type that is computed in, vector of A and its lanes
      LOAD, STORE    L elements at p as V; LOAD_N, STORE_N only the first k of them (others read as 0)
+     STREAM         STORE past the cache
      EXP, HSUM, MAXV   functions of V        UP, DOWN   one element to double and back        FN(name)   name_dtype */
 
 static void FN(loss_gather)(const void *row, const int64_t *ids, int64_t n, double *out) {
@@ -12,9 +13,16 @@ static void FN(loss_put)(void *row, int64_t at, double v) { ((T *)row)[at] = DOW
 /* the logarithm of the sum of a row's exponentials */
 static double FN(loss_log_sum)(const void *row, int64_t n) {
     const T *x = row;
-    V most = SPREAD(-INFINITY);
+    V most = SPREAD(-INFINITY), b = most, c = most, d = most;
     int64_t i = 0;
+    for (; i + 4 * L <= n; i += 4 * L) {
+        most = MAXV(most, LOAD(x + i));
+        b = MAXV(b, LOAD(x + i + L));
+        c = MAXV(c, LOAD(x + i + 2 * L));
+        d = MAXV(d, LOAD(x + i + 3 * L));
+    }
     for (; i + L <= n; i += L) most = MAXV(most, LOAD(x + i));
+    most = MAXV(MAXV(most, b), MAXV(c, d));
     A top = most[0];
     for (int l = 1; l < L; l++) top = most[l] > top ? most[l] : top;
     for (; i < n; i++) top = UP(x[i]) > top ? (A)UP(x[i]) : top;
@@ -24,6 +32,7 @@ static double FN(loss_log_sum)(const void *row, int64_t n) {
         const int64_t end = i64_min(n, i + LOSS_SPAN);
         V s0 = {0}, s1 = {0};
         for (; i + 2 * L <= end; i += 2 * L) {
+            for (int k = 0; k < (int)(2 * L * sizeof(T)); k += 64) v_prefetch((const char *)(x + n + i) + k); /* the next row */
             s0 += EXP(LOAD(x + i) - shift);
             s1 += EXP(LOAD(x + i + L) - shift);
         }
@@ -53,20 +62,38 @@ VINL void FN(loss_store)(T *y, int64_t i, int64_t n, V v) {
     if (i + L <= n) STORE(y + i, v);
     else STORE_N(y + i, v, n - i);
 }
-/* the sum of a row, weighted where there are weights */
-static double FN(loss_dot)(const void *row, const void *weights, int64_t n) {
+/* the sum of a row less a number, weighted where there are weights */
+static double FN(loss_dot)(const void *row, const void *weights, int64_t n, double less) {
+    const V hi = SPREAD(less), lo = SPREAD(less - (double)(A)less);
     double sum = 0;
     for (int64_t i = 0; i < n; i += LOSS_SPAN) {
         const int64_t end = i64_min(n, i + LOSS_SPAN);
         V s = {0};
         for (int64_t k = i; k < end; k += L) {
-            V v = FN(loss_load)(row, k, end);
+            V v = FN(loss_load)(row, k, end) - hi - lo;
             if (weights) v *= FN(loss_load)(weights, k, end);
+            else for (int64_t l = end - k; l < L; l++) v[l] = 0;
             s += v;
         }
         sum += HSUM(s);
     }
     return sum;
+}
+/* scale times the softmax of a row, less each times the weights (or 1), and less own at a place */
+static void FN(loss_likelier)(const void *row, const void *weights, void *out, int64_t n, double log_sum, double scale,
+                              double each, int64_t id, double own, int stream) {
+    const T *x = row;
+    T *y = out;
+    const V hi = SPREAD(log_sum), lo = SPREAD(log_sum - (double)(A)log_sum), factor = SPREAD(scale), less = SPREAD(each);
+    for (int64_t i = 0; i < n; i += L) {
+        if ((i * sizeof(T) & 63) == 0) v_prefetch(x + n + i);
+        V v = EXP(FN(loss_load)(x, i, n) - hi - lo) * factor;
+        if (each != 0 && weights) v -= FN(loss_load)(weights, i, n) * less;
+        else if (each != 0) v -= less;
+        if ((uint64_t)(id - i) < L) v[id - i] -= (A)own;
+        if (stream) STREAM(y + i, v);
+        else FN(loss_store)(y, i, n, v);
+    }
 }
 /* scale times the weights, or times 1 */
 static void FN(loss_spread)(const void *weights, void *out, int64_t n, double scale) {
@@ -123,7 +150,7 @@ static void FN(loss_slopes)(const void *row, void *out, int64_t n, int64_t id, d
 }
 static const loss_type FN(loss) = {
     sizeof(T), sizeof(T) == 8, FN(loss_gather), FN(loss_put), FN(loss_log_sum), FN(loss_softmax),
-    FN(loss_dot), FN(loss_spread), FN(loss_lacking), FN(loss_slopes),
+    FN(loss_dot), FN(loss_likelier), FN(loss_spread), FN(loss_lacking), FN(loss_slopes),
 };
 #undef SPREAD
 #undef FN
@@ -135,6 +162,7 @@ static const loss_type FN(loss) = {
 #undef LOAD_N
 #undef STORE
 #undef STORE_N
+#undef STREAM
 #undef EXP
 #undef HSUM
 #undef MAXV

@@ -10,7 +10,7 @@ from burn._core.abi cimport *
 
 cdef extern from "norm_vectors.h" nogil:
     enum:
-        VEC_NORM, VEC_COSINE, VEC_SLOPES
+        VEC_NORM, VEC_NORM_SLOPES, VEC_COSINE, VEC_SLOPES
     int vectors_run(int what, const burn_buf *out, const burn_buf *ins, burn_args *args, int64_t rows, int64_t n)
 
 cdef extern from "norm.h" nogil:
@@ -53,9 +53,12 @@ cdef int local_response_norm_fwd(const burn_buf *out, const burn_buf *x, burn_ar
 cdef int local_response_norm_bwd(const burn_buf *out, const burn_buf *x_g, burn_args *a) noexcept nogil:
     return local_response_run(out.p, x_g[0].p, x_g[1].p, a, x_g.dtype, a.i[0], a.i[1], a.i[2], a.i[3])
 
-# norms of rows; cosines of x_y, and their gradient by x from x_y_g
-cdef int l2_norm_fwd(const burn_buf *out, const burn_buf *x, burn_args *a) noexcept nogil:
-    return vectors_run(VEC_NORM, out, x, a, a.i[0], a.i[1])
+# norms of rows of x, or of x - y + shift, and their gradient by x; cosines of x_y, and their gradient by x from x_y_g
+cdef int l2_norm_fwd(const burn_buf *out, const burn_buf *x_y, burn_args *a) noexcept nogil:
+    return vectors_run(VEC_NORM, out, x_y, a, a.i[0], a.i[1])
+
+cdef int l2_norm_bwd(const burn_buf *out, const burn_buf *x_g_norms_y, burn_args *a) noexcept nogil:
+    return vectors_run(VEC_NORM_SLOPES, out, x_g_norms_y, a, a.i[0], a.i[1])
 
 cdef int cosine_fwd(const burn_buf *out, const burn_buf *x_y, burn_args *a) noexcept nogil:
     return vectors_run(VEC_COSINE, out, x_y, a, a.i[0], a.i[1])
@@ -80,7 +83,8 @@ cdef int fill_table() except -1:
         rows[n + 7] = burn_row(name=b"l2_norm", dtype=dtype, flags=0, cost=0.3, fn=l2_norm_fwd)
         rows[n + 8] = burn_row(name=b"cosine_similarity", dtype=dtype, flags=0, cost=0.8, fn=cosine_fwd)
         rows[n + 9] = burn_row(name=b"cosine_similarity_bwd", dtype=dtype, flags=0, cost=1.2, fn=cosine_bwd)
-        n += 10
+        rows[n + 10] = burn_row(name=b"l2_norm_bwd", dtype=dtype, flags=0, cost=0.6, fn=l2_norm_bwd)
+        n += 11
     _table.family = b"norm"
     _table.level = LEVEL_NAME
     _table.n = n

@@ -130,20 +130,37 @@ def numbered(name):
     return run
 
 
-def error_loss(name):
-    """A function of x - y with up to four numbers, and a kernel for its gradient by x: f(x, y, *numbers).
+def error_loss(name, by_target=None):
+    """A function of x - y with up to four numbers, and a kernel for its gradient by x: f(x, y, *numbers). A function of both has
+    another kernel, by_target, for that by y.
 
     f.sum(x, y, over, *numbers) is the sum of its values over a number, in one pass; None where there is no kernel for that.
     """
     op = define(name, "elementwise", kinds=FLOAT, n_in=2, elementwise=True, attrs=("numbers",))
     back = define(name + "_bwd", "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
 
+    target_back = by_target and define(by_target, "elementwise", kinds=FLOAT, n_in=3, elementwise=True, cuts_graph=True)
+
+    def slopes(node, g, floats):
+        x, y = node.saved(0), node.saved(1)
+        given, by_x, by_y = ((x, y, g), x._dims, x._dtype, (), floats), None, None
+        if node.needs(0) or (node.needs(1) and not target_back):
+            by_x = back.apply(*given)
+        if node.needs(1):
+            by_y = target_back.apply(*given) if target_back else neg(by_x)
+        return by_x if node.needs(0) else None, by_y
+
     def backward(node, g):
-        by_x = back.apply((node.saved(0), node.saved(1), g), g._dims, g._dtype, (), node.attrs)
-        return by_x if node.needs(0) else None, neg(by_x) if node.needs(1) else None
+        return slopes(node, g, node.attrs)
 
     op.rule = python_rule(backward, ["0 1", "0 1"])
-    total = define(name + "_sum", "elementwise", kinds=FLOAT, n_in=2, cuts_graph=True)
+    total = define(name + "_sum", "elementwise", kinds=FLOAT, n_in=2)
+
+    def sum_backward(node, g):
+        *floats, over = node.attrs
+        return slopes(node, div(g, over), tuple(floats))
+
+    total.rule = python_rule(sum_backward, ["0 1", "0 1"])
 
     def four(numbers):
         return (*numbers, 0.0, 0.0, 0.0, 0.0)[:4]
@@ -153,9 +170,10 @@ def error_loss(name):
         return op.apply((x, y), x._dims, x._dtype, (), floats, floats)
 
     def run_sum(x, y, over, *numbers):
-        if core.node_state(x) or core.node_state(y) or not total.has_kernel(x._slot, x._dtype):
+        if not total.has_kernel(x._slot, x._dtype):
             return None
-        return total.apply((x, y), (1,), x._dtype, (), (*four(numbers), over))
+        floats = (*four(numbers), over)
+        return total.apply((x, y), (1,), x._dtype, (), floats, floats)
 
     run.op = op
     run.sum = run_sum
@@ -297,6 +315,7 @@ threshold = numbered("threshold")
 # Losses of an error x - y: |x - y|^p; Huber's of (limit, divisor, limit / divisor)
 error_power = error_loss("error_power")
 error_huber = error_loss("error_huber")
+kl_term = error_loss("kl_term", "kl_term_target_bwd")
 
 # Comparisons
 equal = binary("equal", ANY, out_dtype=BOOL_CODE)

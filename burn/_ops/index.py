@@ -1,13 +1,14 @@
 """Indexing by Int tensors. Kernels see x as [outer, n, inner] around the indexed axis; indices are checked there, and a
 scatter checks all of them before it writes."""
 
+import functools
 import math
 
 from burn._core import core
 from burn._ops.elementwise import cast, div_bwd, mask_fill, mask_where, mul_bwd
-from burn._ops.movement import _copy, arange, contiguous, copied, full_like_shape, permute, reshape, slice_view, zeros
-from burn._ops.reduce import extremum, fold, index_dtypes, positions
-from burn._ops.registry import ANY, BOOL, FLOAT, INT, check_kind, check_same, check_tensor, define
+from burn._ops.movement import _copy, arange, contiguous, copied, permute, reshape, slice_view, zeros
+from burn._ops.reduce import fold, index_dtypes, positions
+from burn._ops.registry import ANY, BOOL, INT, NUMERIC, check_kind, check_same, check_tensor, define
 from burn._ops.rule import python_rule
 from burn._ops.scan import cumsum
 from burn.errors import ArgumentError, DeviceError, DTypeError, OutOfBoundsError, ShapeError
@@ -17,6 +18,8 @@ _gather = define("gather", "index", kinds=ANY, n_in=2, attrs=("dim",), shape="in
 _select = define("select", "index", kinds=ANY, n_in=2, attrs=("dim",), shape="picked")
 _scatter = define("scatter", "index", kinds=ANY, n_in=2, cuts_graph=True)
 _select_assign = define("select_assign", "index", kinds=ANY, n_in=2, cuts_graph=True, shape="picked")
+# ints: outer, classes, inner, the number that is on, the one that is off; floats: these two
+_one_hot = define("one_hot", "index", kinds=NUMERIC, cuts_graph=True)
 _mask_counts = define("mask_counts", "index", kinds=BOOL, cuts_graph=True)
 _mask_places = define("mask_places", "index", kinds=BOOL, n_in=2, cuts_graph=True)
 # The steps that the tape sees: the kernels above write into a copy of the target.
@@ -163,22 +166,33 @@ def hot(op, x, classes, axis, off, on):
 
     off and on are given as (float, int).
     """
-    low, high = (extremum(w, x, None).item() for w in ("min", "max")) if x._size else (0, 0)
-    if classes < 2 or not (low > -classes - 1 and high < classes) or (x._kind != FLOAT and low < -classes):
-        low, high = (low, high) if x._size else ("-", "-")
-        raise OutOfBoundsError(
-            f"[{op}] 'num_classes' must be at least 2, and values lie in {-classes}..{classes - 1} (negatives count from the "
-            f"last class), got {classes} for values {low}..{high}"
+    if not 2 <= classes < 1 << 31:
+        raise OutOfBoundsError(f"[{op}] 'num_classes' must be at least 2, and below 2**31, got {classes}")
+    outer, inner = math.prod(x._dims[:axis]), math.prod(x._dims[axis:])
+    whole = (n - (1 << 64) if n >= 1 << 63 else n for n in (on[1], off[1]))
+    before = core.set_blame(_no_class(op, x._dtype))
+    try:
+        shape = (*x._dims[:axis], classes, *x._dims[axis:])
+        return _one_hot.apply((x,), shape, x._dtype, (outer, classes, inner, *whole), (on[0], off[0]))
+    finally:
+        core.set_blame(before)
+
+
+@functools.lru_cache(64)
+def _no_class(op, dtype):
+    """What makes the error of a value that names no class."""
+
+    def words(_code, position, value, classes):
+        if dtype == DType.U64.code:
+            value %= 1 << 64
+        elif dtype <= DType.BF16.code and value == -(1 << 63):
+            value = "NaN or a number beyond 2**63"
+        return OutOfBoundsError(
+            f"[{op}] values must name one of 'num_classes' = {classes} classes, 0 to {classes - 1} or, from the last one on, "
+            f"-1 to {-classes}, got {value} at flat position {position}"
         )
-    shape = (*x._dims[:axis], classes, *x._dims[axis:])
-    out = full_like_shape(shape, x._dtype, x._slot, x._ctx, off)
-    if not x._size:
-        return out
-    at = cast(core.alias(contiguous(x), 0), DType.I64)
-    if low < 0:
-        at = at.remainder(classes)
-    at = reshape(at, (*x._dims[:axis], 1, *x._dims[axis:]))
-    return scatter_into(out, axis, at, full_like_shape(at._dims, x._dtype, x._slot, 0, on), 0)
+
+    return words
 
 
 def _numbers(op, indices, sizes):

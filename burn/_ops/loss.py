@@ -14,12 +14,16 @@ from burn._ops.index import check_indices
 from burn._ops.movement import contiguous
 from burn._ops.registry import FLOAT, check_kind, check_tensor, define
 from burn._ops.rule import python_rule
+from burn._ops.softmax import log_softmax
 from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
 from burn.tensor.dtype import DType
 
 # ints: whether a class marks rows that count for nothing, that class; floats: smoothing. The third input is missing or weights.
 _nll_loss = define("nll_loss", "loss", kinds=FLOAT, n_in=3, n_out=2)
 _nll_loss_bwd = define("nll_loss_bwd", "loss", kinds=FLOAT, n_in=3, cuts_graph=True)
+# The same of logits, with one more result: the logarithms of the sums of the rows' exponentials.
+_cross_entropy = define("cross_entropy", "loss", kinds=FLOAT, n_in=3, n_out=3)
+_cross_entropy_bwd = define("cross_entropy_bwd", "loss", kinds=FLOAT, n_in=5, cuts_graph=True)
 # ints: power; floats: margin
 _multi_margin_loss = define("multi_margin_loss", "loss", kinds=FLOAT, n_in=2)
 _multi_margin_loss_bwd = define("multi_margin_loss_bwd", "loss", kinds=FLOAT, n_in=3, cuts_graph=True)
@@ -53,6 +57,31 @@ def nll_loss(x, targets, weights, pads, smoothing, words):
         core.set_blame(before)
     _nll_loss.record(ins, losses, attrs)
     return losses, counts
+
+
+def cross_entropy(x, targets, weights, pads, smoothing, words):
+    """`nll_loss` of the logarithms of the softmax of logits, which are not stored where there is one kernel for both."""
+    if not _cross_entropy.has_kernel(x._slot, x._dtype):
+        return nll_loss(log_softmax(x, 1), targets, weights, pads, smoothing, words)
+    ins = (x, targets) if weights is None else (x, targets, weights)
+    ints, floats, rows = (1, pads[0]) if pads else (0, 0), (smoothing,), targets._dims
+    losses = core.empty(rows, x._dtype, x._slot, x._ctx)
+    sums = core.empty(rows, DType.F64.code, x._slot, 0)
+    counts = None if weights is None and not pads else core.empty(rows, x._dtype, x._slot, 0)
+    before = core.set_blame(words)
+    try:
+        _cross_entropy.update(ins, (losses, sums) if counts is None else (losses, sums, counts), ints, floats)
+    finally:
+        core.set_blame(before)
+    _cross_entropy.record(ins, losses, (targets, sums, ins[2:], ints, floats))
+    return losses, counts
+
+
+def _cross_entropy_backward(node, g):
+    x = node.saved(0)
+    targets, sums, weights, ints, floats = node.attrs
+    by_x = _cross_entropy_bwd.apply((x, targets, sums, contiguous(g), *weights), x._dims, x._dtype, ints, floats)
+    return (by_x, None, None)[: 2 + len(weights)]
 
 
 def _nll_backward(node, g):
@@ -195,4 +224,5 @@ def _rule(op, bwd):
 
 _ctc_loss.rule, _rnnt_loss.rule = _rule(_ctc_loss, _ctc_loss_bwd), _rule(_rnnt_loss, _rnnt_loss_bwd)
 _nll_loss.rule = python_rule(_nll_backward, ["", "", ""])
+_cross_entropy.rule = python_rule(_cross_entropy_backward, ["0", "", ""])
 _multi_margin_loss.rule = python_rule(_multi_margin_backward, ["0", ""])

@@ -26,7 +26,10 @@ _batch_norm_train = define("batch_norm_train", "norm", kinds=FLOAT, n_in=3, n_ou
 _batch_norm_bwd = define("batch_norm_bwd", "norm", kinds=FLOAT, n_in=5, n_out=3, cuts_graph=True)
 _local_response_norm = define("local_response_norm", "norm", kinds=FLOAT)
 _local_response_norm_bwd = define("local_response_norm_bwd", "norm", kinds=FLOAT, n_in=2, cuts_graph=True)
+# floats: what is added to differences
 _l2_norm = define("l2_norm", "norm", kinds=FLOAT)
+_l2_distance = define("l2_distance", "norm", kernel="l2_norm", kinds=FLOAT, n_in=2)
+_l2_norm_bwd = define("l2_norm_bwd", "norm", kinds=FLOAT, n_in=4, cuts_graph=True)
 _cosine_similarity = define("cosine_similarity", "norm", kinds=FLOAT, n_in=2)
 _cosine_similarity_bwd = define("cosine_similarity_bwd", "norm", kinds=FLOAT, n_in=3, cuts_graph=True)
 
@@ -230,13 +233,23 @@ def l2_norm(x, axes):
     """Roots of the sums of squares along axes, which are kept with size 1; a norm of 0 has the gradient 0."""
     kept = tuple(1 if axis in axes else n for axis, n in enumerate(x._dims))
     x = _rows(x, axes)
-    return reshape(_l2_norm.apply((x,), (x._dims[0], 1), x._dtype, x._dims), kept)
+    return reshape(_l2_norm.apply((x,), (x._dims[0], 1), x._dtype, x._dims, (0.0,)), kept)
 
 
-def _l2_norm_bwd(node, g):
-    x, norm = node.saved(0), node.output
-    unit = ew.div(x, ew.mask_fill(norm, norm.equal_scalar(0.0), 1.0))
-    return (ew.mul_bwd(unit, expand(g, x._dims)),)
+def l2_distance(x, y, shift):
+    """Norms of the rows of x - y + shift for x and y of one shape [rows, n], as [rows, 1]; one of 0 has the gradient 0."""
+    return _l2_distance.apply((x, y), (x._dims[0], 1), x._dtype, x._dims, (shift,), shift)
+
+
+def _l2_norm_slopes(node, g):
+    x = node.saved(0)
+    return (_l2_norm_bwd.apply((x, contiguous(g), node.output), x._dims, x._dtype, x._dims, (0.0,)),)
+
+
+def _l2_distance_slopes(node, g):
+    x = node.saved(0)
+    by_x = _l2_norm_bwd.apply((x, contiguous(g), node.output, node.saved(1)), x._dims, x._dtype, x._dims, (node.attrs,))
+    return by_x if node.needs(0) else None, ew.neg(by_x) if node.needs(1) else None
 
 
 def cosine_similarity(x, y, axis, low, zeros):
@@ -256,5 +269,6 @@ def _cosine_similarity_slopes(node, g):
     return by_x, by_y
 
 
-_l2_norm.rule = python_rule(_l2_norm_bwd, ["0 out"])
+_l2_norm.rule = python_rule(_l2_norm_slopes, ["0 out"])
+_l2_distance.rule = python_rule(_l2_distance_slopes, ["0 1 out", "0 1 out"])
 _cosine_similarity.rule = python_rule(_cosine_similarity_slopes, ["0 1", "0 1"])

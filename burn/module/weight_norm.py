@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from burn._arguments import instance, integer
 from burn.errors import ArgumentError
+from burn.linalg import l2_norm_dims
 from burn.tensor import Tensor
 
 from .group import ParamGroup
@@ -92,4 +93,4 @@ class WeightNorm(Reparameterizer):
 
 def _norm(value: Tensor, dim: int) -> Tensor:
     """The length of each slice along an axis; the others keep size 1."""
-    return (value * value).sum_dims([axis for axis in range(len(value.shape)) if axis != dim]).sqrt()
+    return l2_norm_dims(value, [axis for axis in range(len(value.shape)) if axis != dim])

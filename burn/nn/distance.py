@@ -3,6 +3,7 @@
 import math
 
 from burn._arguments import finite, integer
+from burn._ops.norm import l2_distance
 from burn.config import Config
 from burn.errors import ArgumentError
 from burn.linalg import cosine_similarity, vector_norm
@@ -119,5 +120,18 @@ class PairwiseDistance(Printed):
         """
         check_alike("PairwiseDistance", x1=x1, x2=x2)
         check_rank("PairwiseDistance", x1, "x1", "batch, features")
-        difference = x1 - x2
-        return vector_norm(difference + self.eps if self.eps else difference, self.p, 1).squeeze_dim(1)
+        return distance(x1, x2, self.p, self.eps).squeeze_dim(1)
+
+
+def distance(x: Tensor, y: Tensor, p: float, eps: float = 0.0) -> Tensor:
+    """The p-norms of the rows of x - y + eps. A distance of 0 has the gradient 0.
+
+    # Shapes
+
+    - x, y: Float [batch, features]
+    - output: [batch, 1]
+    """
+    if p == 2:
+        return l2_distance(x, y, eps)
+    difference = x - y
+    return vector_norm(difference + eps if eps else difference, p, 1)

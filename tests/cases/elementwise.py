@@ -221,7 +221,26 @@ def huber(e, limit, over):
     return np.where(size <= limit, size * size / 2, limit * (size - limit / 2)) / over
 
 
+def kl(logs):
+    """Case of a term of the Kullback-Leibler divergence, of a probability or, with logs, of its logarithm."""
+
+    def call(x, y):
+        from burn._ops import elementwise
+
+        return elementwise.kl_term(x, y, logs)
+
+    def oracle(x, y):
+        if logs:
+            return np.where(y == -np.inf, 0, np.exp(y) * (y - x))
+        return np.where(y == 0, 0, y * (np.log(y) - x))
+
+    args = Arg(), Arg(domain="real" if logs else "positive")
+    return Case(f"x - y, kl_term({logs})", call, oracle, args, special=not logs, shapes=SHAPES, slack=4)
+
+
 ERROR_LOSSES = [
+    kl(0.0),
+    kl(1.0),
     *(error("error_power", p, oracle=lambda e, p=p: np.abs(e) ** p) for p in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)),
     *(error("error_huber", limit, over, limit / over, oracle=lambda e, k=(limit, over): huber(e, *k))
       for limit, over in ((0.75, 1.0), (0.5, 0.5), (np.inf, 1.0))),

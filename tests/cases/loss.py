@@ -102,27 +102,28 @@ def rnnt_case(name, shape, targets, steps, counts, blank=0, from_logits=True):
 WEIGHTS = np.array([0.5, 1.0, 2.0, 0.25, 4.0])  # exact in every dtype
 
 
-def nll_case(name, weights=None, pad=None, smoothing=0.0, rows=(3, 0, 2, 2), shape=(4, 5), dtype=I64):
-    """Losses of rows [batch, classes]: minus the weighted score of the class, mixed with the mean of all."""
+def class_case(op, name, weights=None, pad=None, smoothing=0.0, rows=(3, 0, 2, 2), shape=(4, 5), dtype=I64):
+    """Losses of rows [batch, classes]: minus the weighted score of the class, mixed with the mean of all. Scores are logarithms
+    of probabilities for `nll_loss`, logits for `cross_entropy`."""
     weights = None if weights is None else np.resize(weights, shape[1])
 
     def call(x):
-        from burn._ops.loss import nll_loss, no_class
+        from burn._ops import loss
 
         place = x.device.inner()
         scale = None if weights is None else tensor(weights, place).cast(x.dtype)
-        targets, words = tensor(np.array(rows, dtype), place), no_class("Layer", "targets")
-        return nll_loss(x, targets, scale, [] if pad is None else [pad], smoothing, words)[0]
+        targets, words = tensor(np.array(rows, dtype), place), loss.no_class("Layer", "targets")
+        return getattr(loss, op)(x, targets, scale, [] if pad is None else [pad], smoothing, words)[0]
 
     def oracle(x):
         scale, losses = np.ones(shape[1]) if weights is None else weights, []
-        for row, c in zip(x, rows, strict=True):
+        for row, c in zip(log_softmax(x) if op == "cross_entropy" else x, rows, strict=True):
             share = np.full(shape[1], smoothing / shape[1])
             share[c % shape[1]] += 1 - smoothing
             losses.append(0.0 if c == pad else -sum(share * scale * row))
         return np.array(losses)
 
-    return Case(f"nll_loss({name})", call, oracle, (Arg(shape),), FLOATS)
+    return Case(f"{op}({name})", call, oracle, (Arg(shape),), FLOATS, slack=4 if op == "cross_entropy" else 1)
 
 
 def margin_case(name, p, margin=1.3, rows=(3, 0, 2, 2), shape=(4, 5), dtype=I64):
@@ -143,16 +144,22 @@ def margin_case(name, p, margin=1.3, rows=(3, 0, 2, 2), shape=(4, 5), dtype=I64)
 
 
 ROWS = [
-    nll_case("plain"),
-    nll_case("i32", dtype=np.dtype("i4")),
-    nll_case("weights", WEIGHTS),
-    nll_case("pad", pad=2),
-    nll_case("pad that is no class", pad=-100, rows=(3, -100, 2, -100)),
-    nll_case("all padded", WEIGHTS, 2, 0.1, rows=(2, 2, 2, 2)),
-    nll_case("smoothing", smoothing=0.25),
-    nll_case("all", WEIGHTS, 2, 0.25),
-    nll_case("many classes", WEIGHTS, 3, 0.5, rows=(69, 3), shape=(2, 70)),
-    nll_case("one class", smoothing=0.5, rows=(0, 0, 0), shape=(3, 1)),
+    *(
+        case
+        for op in ("nll_loss", "cross_entropy")
+        for case in (
+            class_case(op, "plain"),
+            class_case(op, "i32", dtype=np.dtype("i4")),
+            class_case(op, "weights", WEIGHTS),
+            class_case(op, "pad", pad=2),
+            class_case(op, "pad that is no class", pad=-100, rows=(3, -100, 2, -100)),
+            class_case(op, "all padded", WEIGHTS, 2, 0.1, rows=(2, 2, 2, 2)),
+            class_case(op, "smoothing", smoothing=0.25),
+            class_case(op, "all", WEIGHTS, 2, 0.25),
+            class_case(op, "many classes", WEIGHTS, 3, 0.5, rows=(69, 3), shape=(2, 70)),
+            class_case(op, "one class", smoothing=0.5, rows=(0, 0, 0), shape=(3, 1)),
+        )
+    ),
     margin_case("1", 1),
     margin_case("2", 2),
     margin_case("i32", 1, dtype=np.dtype("i4")),

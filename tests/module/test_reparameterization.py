@@ -328,6 +328,22 @@ def test_what_a_reparameterization_makes_is_checked():
         LinearConfig(2, 2).init().apply_reparameterization(Shared())
 
 
+@pytest.mark.parametrize("huge", [1.0, 1e30, 1e-30])
+def test_weight_norm_at_any_scale(huge):
+    """Squares of the weights overflow or vanish; slices keep their lengths, one of zeros stays 0, its gradient finite."""
+    base = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 2.0]])
+    weight = Param.from_tensor(Tensor.from_data((base * huge).astype("f4"), AD)).set_require_grad(True)
+    kept, norm = WeightNorm(1).reparameterize("weight", weight)
+    np.testing.assert_allclose(norm.g.val().numpy().astype("f8") / huge, [5, 0, 5**0.5], rtol=1e-6)
+    value = norm.apply(kept.base())
+    np.testing.assert_allclose(value.numpy().astype("f8") / huge, base, rtol=1e-6)
+    grads = value.slice([slice(0, 1)]).sum().backward()
+    unit = base[:, [0, 2]] / [5, 5**0.5]
+    want = np.array([1.0, 0.0])[:, None] - unit * unit[0]
+    np.testing.assert_allclose(kept.base().grad(grads).numpy()[:, [0, 2]], want, rtol=1e-5, atol=1e-6)
+    assert np.isfinite(kept.base().grad(grads).numpy()).all()
+
+
 def test_quantized_forms_wait():
     module = LinearConfig(2, 2).init()
     for name in ("apply_qlora", "quantize_weights", "quantize_weights_group"):

@@ -91,13 +91,16 @@ def test_sums_of_many(n, dtype, device):
         (losses.LpLoss(1.0), error),
         (losses.LpLoss(2.5), error**2.5),
         (losses.HuberLoss(0.5), np.where(error <= 0.5, error**2 / 2, 0.5 * (error - 0.25))),
+        (losses.SmoothL1Loss(0.7), np.where(error <= 0.7, error**2 / 1.4, error - 0.35)),
+        (losses.KLDivLoss(True), np.exp(y.astype(np.float64)) * (y.astype(np.float64) - x)),
     ]
     for context in (device, device.autodiff()):
         a, b = (Tensor.from_data(v, (context, v.dtype.name)) for v in (x, y))
         if context is not device:
             a = a.require_grad()
         for loss, each in cases:
-            mean, total = (loss.forward(a, b, r) for r in (Reduction.Mean, Reduction.Sum))
+            reduced = getattr(loss, "forward_with_reduction", loss.forward)
+            mean, total = (reduced(a, b, r) for r in (Reduction.Mean, Reduction.Sum))
             assert mean.dtype is a.dtype and mean.shape == total.shape == (1,)
             np.testing.assert_allclose(
                 total.inner().item() if mean.is_autodiff() else total.item(), each.sum(), rtol=3e-6
@@ -106,6 +109,34 @@ def test_sums_of_many(n, dtype, device):
                 np.testing.assert_allclose(mean.item(), each.mean(), rtol=3e-6)
             else:
                 assert math.isnan(mean.item())
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("reduction", [Reduction.Mean, Reduction.Sum])
+def test_gradients_of_reduced_losses(reduction, dtype, device):
+    """By both tensors, times what comes from later steps."""
+    rng = np.random.default_rng(5)
+    p, q = rng.standard_normal((2, 3, 5))
+    q = np.abs(q) + 0.25
+    cases = [
+        (losses.MseLoss(), lambda p, q: 2 * (p - q), None),
+        (losses.LpLoss(3.0), lambda p, q: 3 * (p - q) * np.abs(p - q), None),
+        (losses.HuberLoss(0.5), lambda p, q: np.clip(p - q, -0.5, 0.5), None),
+        (losses.SmoothL1Loss(0.7), lambda p, q: np.clip((p - q) / 0.7, -1, 1), None),
+        (losses.KLDivLoss(), lambda p, q: -q, lambda p, q: np.log(q) - p + 1),
+        (losses.KLDivLoss(True), lambda p, q: -np.exp(q), lambda p, q: np.exp(q) * (q - p + 1)),
+    ]
+    for loss, by_p, by_q in cases:
+        a, b = (Tensor.from_data(v, device.autodiff(), dtype=dtype).require_grad() for v in (p, q))
+        x, y = (v.inner().cast("f64").numpy() for v in (a, b))
+        grads = (getattr(loss, "forward_with_reduction", loss.forward)(a, b, reduction) * 3.0).backward()
+        factor = 3 / 15 if reduction is Reduction.Mean else 3
+        want = by_p(x, y), by_q(x, y) if by_q else -by_p(x, y)
+        near = {"f16": 4e-3, "bf16": 4e-2, "f32": 2e-6, "f64": 1e-13}[dtype]
+        for tensor, slope in zip((a, b), want, strict=True):
+            np.testing.assert_allclose(
+                tensor.grad(grads).cast("f64").numpy(), slope * factor, rtol=near, atol=near * factor
+            )
 
 
 def test_means_over_axes():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burn import Device, Tensor
-from burn._ops.loss import multi_margin_loss, nll_loss, no_class, rnnt_loss
+from burn._ops.loss import cross_entropy, multi_margin_loss, nll_loss, no_class, rnnt_loss
 from burn.errors import ArgumentError, OutOfBoundsError, ShapeError
 from burn.tensor import module
 from burn.tensor.activation import log_softmax
@@ -36,12 +36,15 @@ def test_error(case, device):
     check_error(case, device)
 
 
-def nll(x, targets, weights=None, pads=(), smoothing=0.0):
+def nll(x, targets, weights=None, pads=(), smoothing=0.0, op=nll_loss):
     place = x.device.inner()
     scale = None if weights is None else tensor(np.array(weights), place).cast(x.dtype)
-    return nll_loss(
-        x, tensor(np.array(targets), place), scale, pads, smoothing, no_class("Layer", "targets", tuple(pads))
-    )
+    words = no_class("Layer", "targets", tuple(pads))
+    return op(x, tensor(np.array(targets), place), scale, pads, smoothing, words)
+
+
+def entropy(*args):
+    return nll(*args, op=cross_entropy)
 
 
 def margin(x, targets, p=1):
@@ -50,9 +53,10 @@ def margin(x, targets, p=1):
 
 def test_counts_of_rows(device):
     x = tensor(np.zeros((4, 3), F32), device)
-    assert nll(x, [0, 1, 2, 1])[1] is None
-    assert array(nll(x, [0, -1, 2, 1], pads=[-1])[1]).tolist() == [1, 0, 1, 1]
-    assert array(nll(x, [0, 1, 2, 1], [0.5, 2.0, 1.0], [2])[1]).tolist() == [0.5, 2, 0, 2]
+    for loss in (nll, entropy):
+        assert loss(x, [0, 1, 2, 1])[1] is None
+        assert array(loss(x, [0, -1, 2, 1], None, [-1])[1]).tolist() == [1, 0, 1, 1]
+        assert array(loss(x, [0, 1, 2, 1], [0.5, 2.0, 1.0], [2])[1]).tolist() == [0.5, 2, 0, 2]
 
 
 ODD = np.array([[np.nan, np.inf, 1.0], [0.5, 1.0, 2.0]])
@@ -62,7 +66,29 @@ ODD = np.array([[np.nan, np.inf, 1.0], [0.5, 1.0, 2.0]])
 def test_rows_that_count_for_nothing_may_hold_anything(smoothing, device):
     found = gradients(lambda x: nll(x, [0, 1], None, [0], smoothing)[0], [ODD], [np.ones(2)], device)[0]
     assert array(nll(tensor(ODD, device), [0, 1], None, [0], smoothing)[0])[0] == 0 and (found[0] == 0).all()
-    np.testing.assert_allclose(found[1], np.array([0, -1, 0]) * (1 - smoothing) - smoothing / 3, rtol=1e-12)
+    want = np.array([0, -1, 0]) * (1 - smoothing) - smoothing / 3
+    np.testing.assert_allclose(found[1], want, rtol=1e-12)
+    found = gradients(lambda x: entropy(x, [0, 1], None, [0], smoothing)[0], [ODD], [np.ones(2)], device)[0]
+    assert array(entropy(tensor(ODD, device), [0, 1], None, [0], smoothing)[0])[0] == 0 and (found[0] == 0).all()
+    np.testing.assert_allclose(found[1], want + np.exp(ODD[1]) / np.exp(ODD[1]).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", (F32, F64), ids=str)
+def test_logits_of_any_size(dtype, device):
+    """Large offsets cost no digits, a class may be certain or impossible; the gradient is large enough to go around the cache."""
+    rng = np.random.default_rng(4)
+    x, classes = (rng.standard_normal((700, 1024)) * 3).astype(dtype), rng.integers(1, 1024, 700)
+    x[::3] += 4096
+    x[5, 1:], x[6, 0], x[7, classes[7]] = -np.inf, -np.inf, 1e30
+    wide = x.astype(F64)
+    shifted = wide - wide.max(1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+    near = {"rtol": 1e-5, "atol": 1e-9} if dtype == F32 else {"rtol": 1e-12, "atol": 1e-15}
+    got = array(entropy(tensor(x, device), classes)[0])
+    np.testing.assert_allclose(got, -logs[np.arange(700), classes], rtol=near["rtol"])
+    assert got[5] == np.inf and got[7] == 0
+    found = gradients(lambda x: entropy(x, classes)[0], [x], [np.full(700, 0.5)], device)[0]
+    np.testing.assert_allclose(found, (np.exp(logs) - (np.arange(1024) == classes[:, None])) / 2, **near)
 
 
 @pytest.mark.parametrize("p", (1, 2))
@@ -86,11 +112,14 @@ def test_targets_that_are_no_classes(stray, device):
         OutOfBoundsError, match=rf"\[Layer\] 'target' must be classes from 0 to 2, got {stray} at position 1"
     ):
         array(margin(x, [0, stray, stray]))
+    with pytest.raises(OutOfBoundsError, match=rf"from 0 to 2 or a pad token of \[7\], got {stray} at position 2"):
+        array(entropy(x, [0, 7, stray], None, [7])[0])
 
 
 def test_empty_rows(device):
     x = np.zeros((0, 3), F32)
-    for call in (lambda x: nll(x, np.zeros(0, np.int64))[0], lambda x: margin(x, np.zeros(0, np.int64))):
+    none = np.zeros(0, np.int64)
+    for call in (lambda x: nll(x, none)[0], lambda x: entropy(x, none)[0], lambda x: margin(x, none)):
         assert gradients(call, [x], [np.zeros(0)], device)[0].shape == (0, 3)
 
 
@@ -194,6 +223,7 @@ def test_threads_do_not_matter(dtype, flex):
 
     def run():
         one = gradients(lambda x: nll(x, classes, None, [3], 0.1)[0], [rows], [np.ones(300)], flex)
+        one += gradients(lambda x: entropy(x, classes, None, [3], 0.1)[0], [rows], [np.ones(300)], flex)
         one += gradients(lambda x: margin(x, classes, 2), [rows], [np.ones(300)], flex)
         one += gradients(lambda x: ctc(x, targets, [60] * 9, [17] * 9), [x], [np.ones(9)], flex)
         return one + gradients(lambda x: rnnt(x, targets[:5, :8], [20] * 5, [8] * 5), [grid], [np.ones(5)], flex)

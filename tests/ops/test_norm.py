@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from burn.nn import PairwiseDistance
 from burn.tensor import module
 from tests.cases import BF16, F16, F32, F64
 from tests.cases import norm as cases
@@ -142,3 +143,38 @@ def test_threads_do_not_matter(shape, flex):
                 results.append(gradients(call, [x, *vectors], [g], flex))
         for one, two in zip(*results, strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, F64], ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("shape", [(3, 5), (2, 700), (5, 1), (600, 1024)], ids=str)
+def test_distances_of_rows(shape, dtype, device):
+    """Of any length, and so many that the gradient goes around the cache; rows that are equal have the gradient 0."""
+    rng = np.random.default_rng(shape[1])
+    x, y = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+    y[-1] = x[-1]
+    wide = x.astype("f8") - y.astype("f8")
+    norms = np.sqrt((wide**2).sum(1))
+    slopes = wide / np.where(norms == 0, 1, norms)[:, None]
+    weights = np.arange(1, shape[0] + 1).astype(dtype)
+    a, b = (tensor(v, device.autodiff()).require_grad() for v in (x, y))
+    out = PairwiseDistance(2.0, 0.0)(a, b)
+    grads = (out * tensor(weights, device)).sum().backward()
+    close = {"rtol": {F16: 1e-3, BF16: 8e-3, F32: 1e-6, F64: 1e-14}[dtype], "atol": 6e-8 if dtype == F16 else 1e-12}
+    np.testing.assert_allclose(array(out).astype("f8"), norms, **close)
+    want = slopes * weights.astype("f8")[:, None]
+    for sign, v in ((1, a), (-1, b)):
+        np.testing.assert_allclose(array(v.grad(grads)).astype("f8"), sign * want, **close)
+
+
+@pytest.mark.parametrize(("dtype", "huge"), [(F32, 1e30), (F64, 1e300), (F32, 1e-30), (F64, 1e-300)])
+def test_distances_neither_overflow_nor_vanish(dtype, huge, device):
+    x = np.array([[3.0, 1.0], [0.0, 2.0]]) * huge
+    y = np.array([[0.0, -3.0], [5.0, 2.0]]) * huge
+    a = tensor(x.astype(dtype), device.autodiff()).require_grad()
+    out = PairwiseDistance(2.0, 0.0)(a, tensor(y.astype(dtype), device))
+    np.testing.assert_allclose(array(out).astype("f8") / huge, [5, 5], rtol=1e-6)
+    weights = np.array([[1.0, 2.0], [1e-3, 1e3]]).astype(dtype)
+    for w in weights:
+        out = PairwiseDistance(2.0, 0.0)(a, tensor(y.astype(dtype), device))
+        grads = (out * tensor(w, device)).sum().backward()
+        np.testing.assert_allclose(array(a.grad(grads)), [[0.6, 0.8], [-1, 0]] * w[:, None], rtol=1e-6)

@@ -21,7 +21,7 @@ from burn.tensor import (
     meshgrid_stack,
     s,
 )
-from tests.cases import BF16, BOOL, F16, F32, I8, I64, U8
+from tests.cases import BF16, BOOL, F16, F32, F64, I8, I64, U8
 from tests.cases.tensors import array, gradients, strided, tensor
 
 X = np.arange(24.0).reshape(2, 3, 4)
@@ -242,6 +242,47 @@ def test_one_hot(device):
         tensor(x, device).one_hot_fill(2, 1, 0, 0)
         device.sync()
     assert tensor(x[:0], device).one_hot(3).dims() == [0, 2, 3]
+
+
+ONE_HOT_DTYPES = [F32, F64, F16, BF16, *(np.dtype(f"{sign}{size}") for sign in "iu" for size in (1, 2, 4, 8))]
+
+
+@pytest.mark.parametrize("dtype", ONE_HOT_DTYPES, ids=lambda d: np.dtype(d).name)
+def test_one_hot_of_every_dtype(device, dtype):
+    """Short and long rows behind the class axis, results that go around the cache and that do not, lines that begin anywhere."""
+    dtype, rng = np.dtype(dtype), np.random.default_rng(3)
+    least = 0 if dtype.kind == "u" else -1
+    for shape, axis, classes in (
+        ((5, 7), 0, 9), ((5, 7), 2, 2), ((3, 300), 1, 4), ((3, 300), 1, 70), ((70_000,), 1, 40), ((1, 70_001), 1, 37),
+        ((2, 40, 1000), 1, 29), ((9, 3, 5), 1, 20_000), ((3, 1, 2), 3, 300_000),
+    ):  # fmt: skip
+        names = rng.integers(least * min(classes, 100), min(classes, 100), shape)
+        x = names.astype(dtype)
+        if dtype.kind not in "iu":
+            x = (names + np.where(names < 0, -0.5, 0.5)).astype(dtype)
+            names = np.trunc(x.astype("f8")).astype("i8")
+        got = array(tensor(x, device).one_hot_fill(classes, 3, 1, axis))
+        ids = np.expand_dims(np.where(names < 0, names + classes, names), axis)
+        want = np.where(ids == np.arange(classes).reshape((-1, *[1] * (x.ndim - axis))), 3, 1).astype(dtype)
+        np.testing.assert_array_equal(got, want, strict=True)
+
+
+@pytest.mark.parametrize("dtype", ONE_HOT_DTYPES, ids=lambda d: np.dtype(d).name)
+def test_one_hot_names_what_is_no_class(device, dtype):
+    dtype = np.dtype(dtype)
+    is_float = dtype.kind not in "iu"
+    bad = [float("nan"), float("inf"), 5.0, -6.5] if is_float else [5, np.iinfo(dtype).max]
+    bad += [] if is_float or dtype.kind == "u" else [-6, np.iinfo(dtype).min]
+    for value in bad:
+        for shape in ((4,), (2, 300)):
+            x = np.zeros(shape, dtype)
+            x.reshape(-1)[2:] = value
+            shown = "NaN or" if not np.isfinite(value) else str(int(value))
+            with pytest.raises(
+                OutOfBoundsError, match=rf"\[one_hot\w*\] .*'num_classes' = 5 .*got {shown}.* position 2"
+            ):
+                tensor(x, device).one_hot_fill(5, 1, 0, 1) if len(shape) == 2 else tensor(x, device).one_hot(5)
+                device.sync()
 
 
 def test_where(device):

@@ -126,6 +126,22 @@ static int index_write(const burn_buf *out, const burn_buf *in, burn_args *a, in
 static int launch_scatter(const burn_buf *out, const burn_buf *in, burn_args *a) { return index_write(out, in, a, 0); }
 static int launch_select_assign(const burn_buf *out, const burn_buf *in, burn_args *a) { return index_write(out, in, a, 1); }
 
+/* ints = outer, classes, inner, the number that is on and the one that is off; floats = the same two */
+static int launch_one_hot(const burn_buf *out, const burn_buf *in, burn_args *a) {
+    cuda_row *r = row_of(a);
+    const int64_t outer = a->i[0], classes = a->i[1], inner = a->i[2], ticket = a->ticket;
+    uint64_t on = 0, off = 0;
+    void *err = error_of(a);
+    if (out->size == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, 0, "");
+    if (!f) return BURN_ERR_RAISED;
+    scalar_store(out->dtype, a->f[0], a->i[3], &on);
+    scalar_store(out->dtype, a->f[1], a->i[4], &off);
+    void *params[] = {(void *)&out->p, (void *)&in->p, (void *)&outer, (void *)&classes, (void *)&inner, &on, &off, &err,
+                      (void *)&ticket};
+    return launch(r, f, index_blocks(out->size, 4), 1, 256, 0, params);
+}
+
 #define MASK_BLOCK 8192
 typedef struct { int64_t place, axis, rank, dims[BURN_MAX_RANK]; } mask_axes; /* C twin of MaskAxes in cuda/index.cu */
 
@@ -154,6 +170,7 @@ static int launch_mask_places(const burn_buf *out, const burn_buf *in, burn_args
 static const cuda_launcher index_launchers[] = {
     {"mask_counts", launch_mask_counts, 0},
     {"mask_places", launch_mask_places, 0},
+    {"one_hot", launch_one_hot, ROW_TICKET},
     {"gather", launch_gather, ROW_TICKET},
     {"select", launch_select, ROW_TICKET},
     {"scatter", launch_scatter, ROW_TICKET},

@@ -111,6 +111,24 @@ static int launch_local_response(const burn_buf *out, const burn_buf *in, burn_a
     return f ? launch(r, f, (out->size + 255) / 256, 1, 256, 0, params) : BURN_ERR_RAISED;
 }
 
+/* in: x; for slopes also the gradient, and norms, which are made again; then what is taken off, where there is anything */
+static int launch_lengths(const burn_buf *out, const burn_buf *in, burn_args *a, int slopes) {
+    cuda_row *r = row_of(a);
+    int64_t rows = a->i[0], n = a->i[1];
+    void *none = NULL, *params[6], **p = params;
+    *p++ = (void *)&out->p;
+    *p++ = (void *)&in[0].p;
+    if (slopes) *p++ = (void *)&in[1].p;
+    *p++ = a->n_in > 1 + 2 * slopes ? (void *)&in[1 + 2 * slopes].p : (void *)&none;
+    *p++ = &n;
+    *p++ = (void *)&a->f[0];
+    if (out->size == 0) return BURN_OK;
+    CUfunction f = kernel_of(r, NORM_ROWS, "");
+    return f ? launch(r, f, rows, 1, norm_block(n), 0, params) : BURN_ERR_RAISED;
+}
+static int launch_l2_norm(const burn_buf *out, const burn_buf *in, burn_args *a) { return launch_lengths(out, in, a, 0); }
+static int launch_l2_norm_bwd(const burn_buf *out, const burn_buf *in, burn_args *a) { return launch_lengths(out, in, a, 1); }
+
 static int launch_vectors(const burn_buf *out, const burn_buf *in, burn_args *a) {
     cuda_row *r = row_of(a);
     int64_t rows = a->i[0], n = a->i[1];
@@ -127,7 +145,8 @@ static int launch_vectors(const burn_buf *out, const burn_buf *in, burn_args *a)
 }
 
 static const cuda_launcher norm_launchers[] = {
-    {"l2_norm", launch_vectors, 0},
+    {"l2_norm", launch_l2_norm, 0},
+    {"l2_norm_bwd", launch_l2_norm_bwd, 0},
     {"cosine_similarity", launch_vectors, 0},
     {"cosine_similarity_bwd", launch_vectors, 0},
     {"group_norm", launch_group_norm, 0},

@@ -281,6 +281,25 @@ backward("error_huber_bwd", lambda x, y, g, limit, over, *_: g * np.clip(x - y, 
 pointwise("error_huber", huber)
 
 
+def kl_term(x, y, logs, *_):
+    """`y (log y - x)`, or of the logarithm of y; 0 where y is impossible."""
+    return np.where(y == -np.inf, 0.0, np.exp(y) * (y - x)) if logs else np.where(y == 0, 0.0, y * (np.log(y) - x))
+
+
+def kl_term_target_bwd(x, y, g, logs, *_):
+    """Its gradient by y."""
+    if logs:
+        return np.where(y == -np.inf, 0.0, g * np.exp(y) * (y - x + 1.0))
+    return np.where(y == 0, 0.0, g * (np.log(y) - x + 1.0))
+
+
+pointwise("kl_term", kl_term)
+backward(
+    "kl_term_bwd", lambda x, y, g, logs, *_: np.where((y == 0) & (logs == 0), 0.0, -g * (np.exp(y) if logs else y))
+)
+backward("kl_term_target_bwd", kl_term_target_bwd)
+
+
 def error_sum(name: str) -> None:
     """The sum of a loss over the last number."""
     losses = KERNELS[name]
@@ -294,6 +313,7 @@ def error_sum(name: str) -> None:
 
 error_sum("error_power")
 error_sum("error_huber")
+error_sum("kl_term")
 
 
 @kernel("adam_step")

@@ -61,6 +61,25 @@ def select_assign(outs, ins, ints, floats):
     write(outs[0].reshape(outer, n, inner), target, ins[0].reshape(outer, k, inner), mode)
 
 
+@kernel("one_hot")
+def one_hot(outs, ins, ints, floats):
+    """`out[o, c, i]` is one number where `x[o, i]`, without its fraction, names the class c, else another one."""
+    outer, classes, inner, *numbers = ints
+    x = wide(ins[0]).reshape(outer, 1, inner)
+    if floating := x.dtype.kind == "f":
+        x = np.trunc(x)
+    bad = ~((x >= -classes) & (x < classes)).reshape(-1)
+    if bad.any():
+        position = int(np.argmax(bad))
+        value = x.reshape(-1)[position]
+        whole = int(value.astype(np.int64)) if not floating or abs(value) < 2.0**63 else -(1 << 63)
+        raise KernelError(INDEX, position, whole, classes)
+    at = x.astype(np.int64)
+    here = np.where(at < 0, at + classes, at) == np.arange(classes).reshape(1, classes, 1)
+    on, off = floats if floating else np.array(numbers, np.int64).astype(x.dtype)
+    outs[0].reshape(outer, classes, inner)[...] = np.where(here, on, off)
+
+
 @kernel("mask_counts")
 def mask_counts(outs, ins, ints, floats):
     """How many of each 8192 elements are true."""

@@ -41,6 +41,27 @@ def nll_loss_bwd(outs, ins, ints, floats):
     outs[0][...] = np.where((share == 0) | (g == 0), 0, -g * share)
 
 
+def log_sums(x):
+    """The logarithms of the sums of rows' exponentials."""
+    most = x.max(1, keepdims=True)
+    return most[:, 0] + np.log(np.exp(x - most).sum(1))
+
+
+@kernel("cross_entropy")
+def cross_entropy(outs, ins, ints, floats):
+    x = wide(ins[0])
+    outs[1][...] = log_sums(x)
+    nll_loss((outs[0], *outs[2:]), (x - outs[1][:, None], *ins[1:]), ints, floats)
+
+
+@kernel("cross_entropy_bwd")
+def cross_entropy_bwd(outs, ins, ints, floats):
+    x, g = wide(ins[0]), wide(ins[3])[:, None]
+    share, _ = shares(ins[1].astype(np.int64), x.shape[1], (*ins[:2], *ins[4:]), ints, floats)
+    slope = np.exp(x - ins[2][:, None]) * share.sum(1, keepdims=True) - share
+    outs[0][...] = np.where((g == 0) | (share == 0).all(1, keepdims=True), 0, g * slope)
+
+
 def lacking(x, targets, margin):
     """By how much the other scores are too near to that of the target."""
     near = np.maximum(x - np.take_along_axis(x, targets[:, None], 1) + margin, 0)

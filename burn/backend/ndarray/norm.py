@@ -121,11 +121,24 @@ def length(x):
     return np.sqrt(np.square(x).sum(-1, keepdims=True))
 
 
+def apart(ints, floats, x, y=None):
+    """Scaled rows of x, or of x - y + floats[0], and their scales."""
+    return scaled(x.reshape(ints) if y is None else wide(x.reshape(ints)) - wide(y.reshape(ints)) + floats[0])
+
+
 @kernel("l2_norm")
 def l2_norm(outs, ins, ints, floats):
-    """Norms of rows."""
-    x, scale = scaled(ins[0].reshape(ints))
+    """Norms of rows, or of differences of rows."""
+    x, scale = apart(ints, floats, *ins)
     outs[0][...] = (length(x) / scale).reshape(outs[0].shape)
+
+
+@kernel("l2_norm_bwd")
+def l2_norm_bwd(outs, ins, ints, floats):
+    """Their gradient by the first rows; 0 where the norm is."""
+    (x, _), g = apart(ints, floats, ins[0], *ins[3:]), wide(ins[1]).reshape(-1, 1)
+    norm = length(x)
+    outs[0][...] = np.where((g == 0) | (norm == 0), 0.0, x / norm * g).reshape(outs[0].shape)
 
 
 def angle(x, y, low, zeros):

@@ -7,13 +7,12 @@ import numpy as np
 
 from burn._arguments import device as checked_device
 from burn._ops.index import check_indices
-from burn._ops.loss import nll_loss, no_class
+from burn._ops.loss import cross_entropy, nll_loss, no_class
 from burn._ops.registry import check_device
 from burn.config import F32, Config
 from burn.errors import ArgumentError, ShapeError
 from burn.module import ONE_LINE, Module
 from burn.tensor import DType, Tensor
-from burn.tensor.activation import log_softmax
 
 from .._checks import check_float, check_int
 from .reduction import wide
@@ -98,9 +97,10 @@ class CrossEntropyLoss(Module):
             check_device("CrossEntropyLoss", weights, logits, "logits")
             if weights._dtype != logits._dtype:
                 weights = weights.cast(logits.dtype)
-        if self.logits or smoothing or weights is not None:
-            log_p = log_softmax(logits, 1) if self.logits else _log(logits)
-            losses, counts = nll_loss(log_p, targets, weights, pads, smoothing or 0.0, words)
+        if self.logits:
+            losses, counts = cross_entropy(logits, targets, weights, pads, smoothing or 0.0, words)
+        elif smoothing or weights is not None:
+            losses, counts = nll_loss(_log(logits), targets, weights, pads, smoothing or 0.0, words)
         else:  # the logarithms of all classes would take longer
             losses, counts = nll_loss(logits, targets, None, pads, 0.0, words)
             losses = -_log(-losses)

@@ -1,11 +1,12 @@
 """The Kullback-Leibler divergence."""
 
+from burn._ops.elementwise import kl_term
 from burn.config import Config
 from burn.tensor import Tensor
 
 from .._checks import check_alike
 from .._printed import Printed
-from .reduction import Reduction, reduce
+from .reduction import Reduction, reduce_error
 
 
 class KLDivLossConfig(Config):
@@ -54,7 +55,9 @@ class KLDivLoss(Printed):
         - targets: the same shape; probabilities, or their logarithms if the config says so
         - output: [1]
         """
-        return reduce("KLDivLoss", self.forward_no_reduction(predictions, targets), reduction, Reduction.BatchMean)
+        check_alike("KLDivLoss", predictions=predictions, targets=targets)
+        numbers = (float(self.log_target),)
+        return reduce_error("KLDivLoss", kl_term, predictions, targets, numbers, reduction, Reduction.BatchMean)
 
     def forward_no_reduction(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The terms of the sum.
@@ -66,9 +69,4 @@ class KLDivLoss(Printed):
         - output: the same shape
         """
         check_alike("KLDivLoss", predictions=predictions, targets=targets)
-        if self.log_target:
-            impossible, share, log_share = targets.equal_scalar(float("-inf")), targets.exp(), targets
-        else:
-            impossible, share = targets.equal_scalar(0.0), targets
-            log_share = targets.mask_fill(impossible, 1.0).log()
-        return (share * (log_share - predictions)).mask_fill(impossible, 0.0)
+        return kl_term(predictions, targets, float(self.log_target))

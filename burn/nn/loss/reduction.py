@@ -61,7 +61,9 @@ def wide(x: Tensor) -> Tensor:
     return x.cast(DType.F32) if x.dtype.size == 2 else x
 
 
-def reduce_error(loss: str, error, x: Tensor, y: Tensor, numbers: tuple, reduction: Reduction) -> Tensor:
+def reduce_error(
+    loss: str, error, x: Tensor, y: Tensor, numbers: tuple, reduction: Reduction, auto: Reduction = _MEAN
+) -> Tensor:
     """The mean or the sum of `error(x, y, *numbers)`, which is made only where something else needs it.
 
     # Shapes
@@ -72,6 +74,7 @@ def reduce_error(loss: str, error, x: Tensor, y: Tensor, numbers: tuple, reducti
     Raises:
         ArgumentError: a reduction that the loss does not have.
     """
-    reduction = check_reduction(loss, reduction)
-    out = error.sum(x, y, float(x._size) if reduction is _MEAN else 1.0, *numbers)
-    return reduce(loss, error(x, y, *numbers), reduction) if out is None else out
+    reduction = check_reduction(loss, reduction, auto)
+    over = float(x._size) if reduction is _MEAN else 1.0 if reduction is _SUM else float(x.shape[0])
+    out = error.sum(x, y, over, *numbers)
+    return reduce(loss, error(x, y, *numbers), reduction, auto) if out is None else out

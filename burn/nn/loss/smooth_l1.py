@@ -1,12 +1,13 @@
 """The squared error near 0, the absolute one further away."""
 
+from burn._ops.elementwise import error_huber
 from burn.config import F32, Config
 from burn.module import Module
 from burn.tensor import Tensor
 
 from .._checks import check_alike, check_positive
-from .huber import huber
-from .reduction import Reduction, reduce
+from .huber import huber, huber_numbers
+from .reduction import Reduction, reduce_error
 
 
 class SmoothL1LossConfig(Config):
@@ -74,7 +75,9 @@ class SmoothL1Loss(Module):
         - targets: the same shape; nothing is broadcast
         - output: [1]
         """
-        return reduce("SmoothL1Loss", self.forward(predictions, targets), reduction)
+        check_alike("SmoothL1Loss", predictions=predictions, targets=targets)
+        numbers = huber_numbers(self.beta, self.beta)
+        return reduce_error("SmoothL1Loss", error_huber, predictions, targets, numbers, reduction)
 
     def forward_reduce_dims(self, predictions: Tensor, targets: Tensor, dims: list[int]) -> Tensor:
         """The mean over some axes, which are kept; without axes the loss of every element.

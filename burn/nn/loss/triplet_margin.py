@@ -5,12 +5,12 @@ import math
 from burn._arguments import finite
 from burn.config import Config
 from burn.errors import ArgumentError
-from burn.linalg import vector_norm
 from burn.tensor import Tensor
 from burn.tensor.activation import relu
 
 from .._checks import check_alike, check_rank
 from .._printed import Printed
+from ..distance import distance
 from .reduction import Reduction, reduce
 
 
@@ -86,5 +86,5 @@ class TripletMarginLoss(Printed):
         """
         check_alike("TripletMarginLoss", anchor=anchor, positive=positive, negative=negative)
         check_rank("TripletMarginLoss", anchor, "anchor", "batch, features")
-        near, far = (vector_norm(anchor - other, self.p, 1) for other in (positive, negative))
+        near, far = (distance(anchor, other, self.p) for other in (positive, negative))
         return relu(near - far + self.margin).squeeze_dim(1)
