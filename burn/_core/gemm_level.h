@@ -36,11 +36,12 @@ enum { GEMM_STREAM = 1024 * 1024, GEMM_L1_WAYS = 8 };
    GEMM_STREAM_B  bytes of the block of b that each thread holds while row panels of a go by; 0 where that way loses
    GEMM_THREE   rows up to which a tile of a convolution is three vectors wide; 0 where registers do not allow it or rows suffice
    GEMM_DOTS    columns of a matrix that meet one row together
+   GEMM_DOTS_AHEAD  bytes by which each of them asks ahead for what comes; 0 leaves that to the processor
    GEMM_SERIAL  multiply-adds below which a second thread costs more than it brings */
 #if BURN_LEVEL >= 4
 enum { GEMM_VBYTES = 64, GEMM_MR = 14, GEMM_KC = 2048, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 8, GEMM_SKINNY = 1 };
 enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GEMM_PLAIN_A = 0, GEMM_DOTS = 8 };
-enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 1 };
+enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 1, GEMM_DOTS_AHEAD = 512 };
 #define GEMM_THREE 0
 #define GEMM_LEVEL "v4"
 #define GEMM_LANES_BYTES 64
@@ -54,7 +55,7 @@ enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 
 #elif BURN_LEVEL == 3
 enum { GEMM_VBYTES = 32, GEMM_MR = 6, GEMM_KC = 1280, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEMM_PLAIN_A = 32, GEMM_DOTS = 4 };
-enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4 };
+enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOTS_AHEAD = 0 };
 #define GEMM_THREE 4
 #define GEMM_LEVEL "v3"
 #define GEMM_LANES_BYTES 32
@@ -67,7 +68,7 @@ enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4 };
 #else
 enum { GEMM_VBYTES = 16, GEMM_MR = 4, GEMM_KC = 1024, GEMM_GROUP = 1, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000, GEMM_PLAIN_A = 0, GEMM_DOTS = 4 };
-enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4 };
+enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOTS_AHEAD = 0 };
 #define GEMM_THREE 0
 #define GEMM_LANES_BYTES 16
 #define GEMM_ROWS_OUTSIDE 0

@@ -23,9 +23,11 @@ GEMM_CALL void PACK(line)(const void *src, int64_t step, int64_t n, T *d)
     for (; i < n; i++) d[i] = READ1(s[i * step]);
 }
 
-/* R dot products of a with columns of b, w of them different. */
+/* R dot products of a with columns of b, w of them different; lines of b are asked for ahead, at the end of columns those of
+   the next ones. */
 GEMM_INLINE void PACK(dots_of)(const int R, const T *a, int64_t k, const S *b, int64_t cs, int w, T *out)
 {
+    enum { LINE = 64 / sizeof(S), AHEAD = GEMM_DOTS_AHEAD / sizeof(S) };
     const S *p[GEMM_DOTS];
     VEC s[GEMM_DOTS][2];
     for (int q = 0; q < R; q++) {
@@ -35,8 +37,10 @@ GEMM_INLINE void PACK(dots_of)(const int R, const T *a, int64_t k, const S *b, i
     int64_t i = 0;
     for (; i + 2 * VL <= k; i += 2 * VL) {
         const VEC x = LOAD(a + i), y = LOAD(a + i + VL);
+        const int64_t soon = i + AHEAD < k ? i + AHEAD : i + AHEAD - k + R * cs;
         GEMM_PRAGMA(GCC unroll 8)
         for (int q = 0; q < R; q++) {
+            if (AHEAD) for (int l = 0; l < 2 * VL; l += LINE) __builtin_prefetch(p[q] + soon + l);
             VEC v[2];
             READ2(p[q] + i, v);
             s[q][0] += x * v[0];

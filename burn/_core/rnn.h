@@ -1,6 +1,6 @@
 /* Recurrent layers over a whole sequence, and their gradients. What the inputs contribute to the gates comes in, computed by one
    product for all steps; here the state goes from step to step. The cells of each dtype are in rnn_type.h, the parallel region in
-   rnn_team.h; here the calls are taken apart. All tensors are [steps, batch, ...]. */
+   rnn_team.h, an LSTM of one row in rnn_row.h; here the calls are taken apart. All tensors are [steps, batch, ...]. */
 #pragma once
 #include "rnn_team.h"
 #include "vmath.h"
@@ -45,6 +45,7 @@ enum { RNN_DEPTH = GEMM_ROWS_OUTSIDE ? 1 << 20 : 1024 };
 enum { RNN_PLAIN, RNN_LSTM, RNN_GRU, RNN_GRU_BEFORE, RNN_CELLS };
 
 typedef struct rnn_type rnn_type;
+typedef struct rnn_row rnn_row;
 
 typedef struct {
     const rnn_type *t;
@@ -63,6 +64,7 @@ struct rnn_type {
     int64_t size, panel;
     void (*pack)(void *ctx, int64_t panel);
     rnn_body forward[RNN_CELLS], backward[RNN_CELLS];
+    void (*row)(const rnn_row *t, int64_t chunk, int64_t phase); /* of an LSTM of one row */
 };
 
 /* the place in the sequence of a step, counted as they are computed */
@@ -82,6 +84,8 @@ VINL vf rnn_tanh(vf x) {
 #endif
 VINL vf rnn_inside(vf x, float limit, vf d) { return vf_sel(vf_le(vf_abs(x), bc(limit)), d, bc(0.f)); }
 VINL vf rnn_clamp(vf x, float limit) { return vf_max(bc(-limit), vf_min(bc(limit), x)); }
+#include "rnn_row.h"
+
 #define RNN_LANES(name, expression, ...) \
     VINL vd name(vd x, ##__VA_ARGS__) { for (int l = 0; l < VD; l++) x[l] = expression; return x; }
 RNN_LANES(vd_sigmoid, 1 / (1 + exp(-x[l])))
@@ -206,6 +210,7 @@ static int rnn_lstm(const burn_buf *out, const burn_buf *in, burn_args *a, int w
         j.cells = out[2].p;
     }
     if (j.steps == 0) memcpy(j.c_last, j.c0, (size_t)bytes);
+    if (j.batch == 1 && j.hidden && j.hidden % j.t->panel == 0 && j.steps) return rnn_row_run(&j, a);
     return rnn_run(&j, a, 0);
 }
 /* ins: activations, gradient of the states, what GRU's reset gate was multiplied by, GRU's states and h0, weights. Gradients go

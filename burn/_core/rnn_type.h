@@ -371,10 +371,13 @@ static void FN(back_gru_before)(const rnn_job *j, int64_t half, int64_t part) {
     FN(put)(dh, &p, j->spare, h);
 }
 
+#include "rnn_row_type.h"
+
 static const rnn_type FN(rnn) = {
     .size = sizeof(T), .panel = PANEL, .pack = FN(pack),
     .forward = {FN(step_plain), FN(step_lstm), FN(step_gru), FN(step_gru_before)},
     .backward = {FN(back_plain), FN(back_lstm), FN(back_gru), FN(back_gru_before)},
+    .row = FN(row_lstm),
 };
 #undef ARRAY
 #undef SPREAD

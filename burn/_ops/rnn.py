@@ -57,18 +57,19 @@ def _inputs(x, gates, own=0):
 
 
 # Rows from which weights that are read again in each step cost less than products of all steps that go through memory, and
-# bytes of weights up to which that holds: the share of a thread stays in its cache.
-_WHOLE_ROWS, _WHOLE_BYTES = 8, 2 << 20
+# bytes of weights up to which that holds: the share of a thread stays in its cache. Of a single row the kernel multiplies all
+# steps first, each thread its own units, which it has in whole vectors of any level.
+_WHOLE_ROWS, _WHOLE_BYTES, _WHOLE_UNITS = 8, 2 << 20, 32
 
 
 def _takes_inputs(x, gates, states):
-    """Whether the steps of an LSTM multiply its inputs as well: no gradient is to come, and weights stay near."""
+    """Whether the kernel of an LSTM multiplies its inputs as well: no gradient is to come, and weights stay near."""
     values = [x, *states, *(t for gate in gates for t in gate)]
-    size = gates[0].state_weight._dims[0] * len(gates) * (x._dims[2] + gates[0].state_weight._dims[0])
+    rows, d_input, d_hidden = x._dims[1], x._dims[2], gates[0].state_weight._dims[0]
+    size = d_hidden * len(gates) * (d_input + d_hidden) * (8 if x.dtype is DType.F64 else 4)
     return (
-        x._dims[1] >= _WHOLE_ROWS
-        and x._dims[2] > 0
-        and size * (8 if x.dtype is DType.F64 else 4) <= _WHOLE_BYTES
+        d_input > 0
+        and (d_hidden % _WHOLE_UNITS == 0 if rows == 1 else rows >= _WHOLE_ROWS and size <= _WHOLE_BYTES)
         and _lstm_whole.has_kernel(x._slot, x._dtype)
         and not any(core.node_state(t) for t in values if t is not None)
     )

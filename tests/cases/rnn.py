@@ -114,3 +114,14 @@ CASES += [
         itertools.product(GATES, ((1, 37), (7, 16), (103, 33))), itertools.cycle((True, False)), strict=False
     )
 ]
+# a single row: one panel of units, an odd number of them, pieces of several panels and what is left
+CASES += [
+    case(cell, 3, 1, 5, size, bias, given, grad=False, dtypes=REALS, reverse=reverse, clip=clip)
+    for cell in ("lstm", "coupled")
+    for size, bias, given, reverse, clip in (
+        (16, False, True, True, None),
+        (32, True, True, False, None),
+        (96, False, False, True, 0.3),
+        (416, True, True, True, None),
+    )
+]

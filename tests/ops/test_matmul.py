@@ -37,7 +37,9 @@ def test_error(case, device):
     check_error(case, device)
 
 
-@pytest.mark.parametrize("shape", [(257, 129, 193), (1, 700, 300), (300, 700, 1), (8, 2000, 8)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(257, 129, 193), (1, 700, 300), (300, 700, 1), (1067, 1001, 1), (8, 2000, 8)], ids=str
+)
 def test_threads(shape, flex):
     m, k, n = shape
     rng = np.random.default_rng(5)

@@ -61,10 +61,11 @@ def test_gradients_of_backends_agree(cell, batch, size):
 
 
 @pytest.mark.parametrize("cell", cases.GATES)
-def test_same_bits_on_any_number_of_threads(cell):
-    case = cases.case(cell, 6, 53, 20, 100)
+@pytest.mark.parametrize(("batch", "size"), [(53, 100), (1, 160)])
+def test_same_bits_on_any_number_of_threads(cell, batch, size):
+    case = cases.case(cell, 6, batch, 20, size)
     arrays = case.inputs(F32)
-    cotangents = [np.ones(s) for s in [(6, 53, 100)] + [(53, 100)] * (2 if cell in ("lstm", "coupled") else 1)]
+    cotangents = [np.ones(s) for s in [(6, batch, size)] + [(batch, size)] * (2 if cell in ("lstm", "coupled") else 1)]
 
     def run():
         results = [array(y) for y in case.call(*(tensor(a, Device.flex()) for a in arrays))]
@@ -80,9 +81,10 @@ def test_same_bits_on_any_number_of_threads(cell):
 
 @pytest.mark.parametrize("cell", cases.GATES)
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_gradient_to_come_changes_nothing(cell, bias):
+@pytest.mark.parametrize(("batch", "size"), [(20, 37), (1, 96)])
+def test_a_gradient_to_come_changes_nothing(cell, bias, batch, size):
     """Whether inputs are multiplied step by step or all before."""
-    case = cases.case(cell, 4, 20, 9, 37, bias=bias, clip=0.7)
+    case = cases.case(cell, 4, batch, 9, size, bias=bias, clip=0.7)
     arrays = case.inputs(F32)
     plain = case.call(*(tensor(a, Device.flex()) for a in arrays))
     tracked = case.call(*(tensor(a, Device.flex().autodiff()).require_grad() for a in arrays))
@@ -167,9 +169,10 @@ def test_published_numbers(device):
 
 
 @pytest.mark.parametrize("cell", cases.GATES)
-def test_callers_side_by_side(cell):
+@pytest.mark.parametrize(("batch", "size"), [(9, 100), (1, 160)])
+def test_callers_side_by_side(cell, batch, size):
     """One of them has the pool, the others run all parts of a step on their own thread."""
-    case = cases.case(cell, 12, 9, 20, 100)
+    case = cases.case(cell, 12, batch, 20, size)
     arrays = case.inputs(F32)
     inputs = [tensor(a, Device.flex()) for a in arrays]
     want = array(case.call(*inputs)[0])
