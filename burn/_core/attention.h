@@ -52,7 +52,7 @@ typedef struct {
 } attention_job;
 
 struct attention_type {
-    int size, wide, panel;
+    int wide, panel;
     void (*forward)(const attention_job *j, int64_t b, int64_t h, int64_t first, int64_t last, void *scratch);
     void (*backward)(const attention_job *j, int64_t b, int64_t kv, void *scratch);
 };

@@ -310,7 +310,7 @@ static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *sc
 }
 
 static const attention_type FN(attention) = {
-    .size = sizeof(T), .wide = sizeof(A), .panel = PANEL, .forward = FN(forward), .backward = FN(backward),
+    .wide = sizeof(A), .panel = PANEL, .forward = FN(forward), .backward = FN(backward),
 };
 #undef SPREAD
 #undef FN

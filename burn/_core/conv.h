@@ -75,7 +75,9 @@ static int conv_open(const burn_buf *out, const burn_buf *in, const burn_args *a
         to += (h.n + 15) / 16 * 16;
     }
     for (int i = 0; i < a->n_out; i++) {
-        b->out[i] = b->half ? (void *)to : out[i].p;
+        b->out[i] = out[i].p;
+        if (!b->half) continue;
+        b->out[i] = to;
         to += (out[i].size + 15) / 16 * 16;
     }
     return 1;

@@ -416,6 +416,9 @@ static void FN(direct_sizes)(FN(job) *g)
     g->gather = g->panel_chunk >= FN(GATHER) ? g->k_chunk * NR : 0;
 }
 
+/* Offsets in a slab have 32 bits; dilated by millions with many channels it does not take them, and counts as too large. */
+GEMM_INLINE int FN(offsets_fit)(const FN(job) *g) { return g->in_place || g->slab <= INT32_MAX; }
+
 static void FN(direct_offsets)(FN(job) *g)
 {
     const conv_axis *h = &g->axis[1], *v = &g->axis[2];
@@ -520,6 +523,10 @@ static size_t FN(direct)(const conv_call *call, conv_way way, const uint8_t *onl
     static FN(lanes) wanted; /* not NULL: to be decided */
     g.lanes = &wanted;
     FN(direct_sizes)(&g);
+    if (!FN(offsets_fit)(&g)) {
+        rt->free(lists, room * sizeof(int32_t));
+        return g.slab * sizeof(T);
+    }
     const int64_t groups = g.lanes ? gemm_ceil(g.row_block * g.width, VL) : 0;
     const size_t bytes = packed * sizeof(T) + groups * sizeof(FN(lanes)) + call->c * area * sizeof(int32_t);
     g.panels = rt->alloc(bytes);

@@ -221,6 +221,10 @@ static size_t FN(weight_gradient)(const conv_call *call, const T *grad, T *out)
         ints += conv_axis_room(call, a);
     }
     FN(direct_sizes)(g);
+    if (!FN(offsets_fit)(g)) {
+        rt->free(g->offsets, room * sizeof(int32_t));
+        return g->slab * sizeof(T);
+    }
     /* fewer positions at a time than in a product: the packed panel of columns shall stay in L1 and L2 */
     const int few = FN(is_few)(g, depth);
     const int64_t unit = few ? 4 * FN(UNIT) : 2 * FN(UNIT);

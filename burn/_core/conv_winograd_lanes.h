@@ -12,7 +12,8 @@ struct wino_place {
     int64_t image[VL];
     MASK row[WINO_IN], col[WINO_IN];             /* lanes whose patch has this row, this column */
     uint8_t rows[VL], cols[VL];                  /* outputs that exist: their number, a mask */
-    int count, whole, first, last;               /* first, last: a pair of columns may reach beyond the buffer's ends */
+    int count, whole;
+    int64_t low, high;                           /* elements that pairs of columns reach, in the first channel */
 };
 
 enum { WINO_AHEAD = 4 }; /* channels, from which elements are fetched while a patch is computed */
@@ -34,14 +35,15 @@ static void wino_place_fill(void *ctx, int64_t i)
         p->from[l] = image * call->c * h * w + y * w + x;
         p->to[l] = image * call->o * high * wide + t.y * WINO_OUT * wide + t.x * WINO_OUT;
         for (int k = 0; k < WINO_IN; k++) {
-            p->row[k] |= (MASK)((y + k >= 0 && y + k < h) << l);
             p->col[k] |= (MASK)((x + k >= 0 && x + k < w) << l);
+            if (y + k < 0 || y + k >= h) continue;
+            p->row[k] |= (MASK)(1 << l);
+            p->low = gemm_min(p->low, p->from[l] + k * w);
+            p->high = i64_max(p->high, p->from[l] + k * w + WINO_IN - 1);
         }
         p->rows[l] = (uint8_t)gemm_min(high - t.y * WINO_OUT, WINO_OUT);
         p->cols[l] = (uint8_t)((1 << gemm_min(wide - t.x * WINO_OUT, WINO_OUT)) - 1);
         p->whole &= p->rows[l] == WINO_OUT && p->cols[l] == (1 << WINO_OUT) - 1;
-        p->first |= t.image == 0 && y <= 0 && x < 0;
-        p->last |= t.image == call->n - 1 && y + WINO_IN >= h && x + WINO_IN > w;
         if (++t.x < g->across) continue;
         t.x = 0;
         if (++t.y < g->down) continue;
@@ -125,16 +127,17 @@ static void wino_load(const wino_job *g, int64_t panel, int64_t c0, int64_t c1)
 {
     const conv_call *call = g->call;
     const wino_place *p = g->places + (g->first / NR + panel) * 2;
-    const int64_t map = call->in[1] * call->in[2], every = call->groups * call->c;
+    const int64_t map = call->in[1] * call->in[2], size = call->n * call->groups * call->c * map;
     for (int64_t c = c0; c < c1; c++)
         for (int half = 0; half < 2 && p[half].count; half++) {
-            const int64_t channel = g->group * call->c + c;
-            const float *x = g->x + channel * map;
+            const int64_t from = (g->group * call->c + c) * map;
+            const float *x = g->x + from;
             float *v = g->v + (panel * call->c + c) * NR + half * VL;
             GEMM_PRAGMA(GCC unroll 4)
             for (int l = 0; l < VL; l += 4) /* a line is four tiles wide; the rows above and below are those of other tiles */
                 for (int r = 1; r <= WINO_OUT; r++) WINO_FETCH(x + WINO_AHEAD * map + p[half].from[l] + r * call->in[2]);
-            const int ends = (p[half].first && channel == 0) || (p[half].last && channel == every - 1);
+            /* pairs of columns that lie in the padding would leave the buffer */
+            const int ends = from < -p[half].low || from >= size - p[half].high;
             if (ends) wino_patch_ends(g, p + half, x, v);
             else wino_patch(g, p + half, x, 0, v);
         }

@@ -1,4 +1,4 @@
-/* From a call to register tiles, included once an element type. Four ways, chosen by shape:
+/* From a call to register tiles, included once an element type. The ways, chosen by shape:
    VECTOR  one row: memory bound, b is read once;
    DIRECT  b fits L2, or very few rows use it: nothing is packed but a ragged last panel; a large b is then read once, some
            rows of a strip of columns at a time;

@@ -25,7 +25,7 @@ typedef struct {
     size_t scratch;
 } sample_job;
 struct sample_type {
-    int size, native;
+    int native;
     void (*tasks[3])(const sample_job *j, int64_t n, int64_t block, void *room);
 };
 

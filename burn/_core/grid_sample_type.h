@@ -126,5 +126,5 @@ static void FN(sample_grid_back)(const sample_job *j, int64_t n, int64_t block, 
 }
 
 static const sample_type FN(sample) = {
-    .size = sizeof(T), .native = NATIVE, .tasks = {FN(sample_points), FN(sample_x_back), FN(sample_grid_back)},
+    .native = NATIVE, .tasks = {FN(sample_points), FN(sample_x_back), FN(sample_grid_back)},
 };

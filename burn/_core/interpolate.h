@@ -143,9 +143,11 @@ static int axis_turn(resample_axis *a, const resample_axis *of, int64_t to) {
     for (int64_t r = 0; r < to; r++) {
         a->none[r] = count[r] == 0;
         a->empty += count[r] == 0;
-        for (int64_t t = count[r]; t < most; t++) { /* beside a place that counts, so that no other value is read */
-            a->at[r * most + t] = count[r] ? a->at[r * most + count[r] - 1] : 0;
-            a->weight[r * most + t] = 0;
+        /* the last place again, so that no other value is read; it shares its weight, as 0 times infinity would be NaN */
+        for (int64_t t = count[r]; t < most; t++) {
+            const int64_t i = r * most + t;
+            a->at[i] = t ? a->at[i - 1] : 0;
+            a->weight[i] = t ? a->weight[i - 1] /= 2 : 0;
         }
     }
     rt->free(count, (size_t)(2 * to) * 8);
@@ -219,9 +221,11 @@ static int interpolate_run(int backward, int dtype, const void *in, void *out, c
     if (ints[0] * h * w == 0 || (!backward && oh * ow == 0)) return BURN_OK;
     j.h = backward ? oh : h;
     j.w = backward ? ow : w;
-    if (!axis_make(&y, h, oh, mode, aligned) || !axis_make(&x, w, ow, mode, aligned)) status = rt_no_memory(a, oh + ow);
+    if (!axis_make(&y, h, oh, mode, aligned) || !axis_make(&x, w, ow, mode, aligned))
+        status = rt_no_memory(a, (int64_t)(y.bytes + x.bytes));
     if (!status && backward) {
-        if (!axis_turn(&j.y, &y, h) || !axis_turn(&j.x, &x, w)) status = rt_no_memory(a, h + w);
+        if (!axis_turn(&j.y, &y, h) || !axis_turn(&j.x, &x, w))
+            status = rt_no_memory(a, 16 * (h + w) + (int64_t)(j.y.bytes + j.x.bytes));
     } else if (!status) {
         j.y = y, j.x = x;
     }

@@ -46,7 +46,7 @@ typedef struct {
 } adaptive_job;
 
 struct pool_type {
-    int size, lanes, native;
+    int lanes, native;
     void (*rows[5])(pool_job *j, int64_t plane, int64_t first, int64_t last, void *room);
     void (*adaptive[2])(const adaptive_job *j, int64_t plane, int64_t i, void *room);
 };

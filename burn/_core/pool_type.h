@@ -350,7 +350,7 @@ static void FN(adaptive_back)(const adaptive_job *j, int64_t plane, int64_t i, v
 }
 
 static const pool_type FN(pool) = {
-    .size = sizeof(T), .lanes = L, .native = NATIVE,
+    .lanes = L, .native = NATIVE,
     .rows = {FN(max_rows), FN(avg_rows), FN(place_rows), FN(max_back), FN(avg_back)},
     .adaptive = {FN(adaptive_rows), FN(adaptive_back)},
 };

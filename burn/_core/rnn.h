@@ -140,7 +140,7 @@ static int rnn_run(rnn_job *j, burn_args *a, int64_t more) {
     j->panels = ceil_div(h, j->t->panel);
     j->chunks = i64_max(ceil_div(b, RNN_ROWS), i64_min(b / RNN_LEAST, RNN_GROUPS));
     const int64_t deep = j->depth + h, packed = j->panels * j->gates * deep * j->t->panel * j->t->size;
-    const size_t bytes = (size_t)(packed + 2 * b * h * j->t->size), wanted = bytes;
+    const size_t bytes = (size_t)(packed + 2 * b * h * j->t->size);
     char *scratch = rt->alloc(bytes);
     if (!scratch) return rt_no_memory(a, (int64_t)bytes);
     j->packed = scratch;
@@ -149,7 +149,7 @@ static int rnn_run(rnn_job *j, burn_args *a, int64_t more) {
     rt_tasks(j->t->pack, j, j->panels, work * 0.3);
     const size_t missing = rnn_steps(rnn_part, j, j->steps * halves + more, j->panels * j->chunks, j->chunks,
                                      (work * 0.04 + h * j->gates * 2) * b / halves);
-    rt->free(scratch, wanted);
+    rt->free(scratch, bytes);
     return missing ? rt_no_memory(a, (int64_t)missing) : BURN_OK;
 }
 

@@ -42,6 +42,7 @@ LARGE = {
     "winograd, uneven": (2, 26, 25, (13, 12), (3, 3), 1, ((2, 0), (0, 1)), 1),
     "winograd, many channels": (5, 400, 24, (24, 24), (3, 3), 1, (1, 1), 1),
     "winograd, groups": (2, 64, 64, (9, 9), (3, 3), 1, (1, 1), 2),
+    "winograd, more padding than map": (2, 25, 26, (5, 2), (3, 3), 1, ((0, 0), (10, 10)), 1),
     "strided": (2, 20, 70, (29, 31), (3, 3), 2, (1, 1), 1),
     "first layer": (1, 3, 16, (64, 61), (7, 7), 2, (3, 3), 1),
     "one by one": (2, 300, 37, (13, 11), (1, 1), 1, (0, 0), 1),
@@ -299,6 +300,19 @@ def test_infinite_weights_of_transposed_convolutions(stride, groups, device):
     want = array(module.conv_transpose2d(tensor(x, Device.ndarray()), tensor(w, Device.ndarray()), None, options))
     assert np.isinf(want).any() and not np.isnan(want).any()
     np.testing.assert_allclose(have, want, rtol=1e-12)
+
+
+def test_slab_beyond_its_offsets(flex):
+    """A copy of the input that 32 bits cannot address counts as too large, whatever memory there is."""
+    x, w = burn.Tensor.ones([1, 2200, 1], device=flex), burn.Tensor.ones([3, 2200, 2], device=flex)
+    options = ConvOptions([1], [500_000], [1_000_000], 1)
+    with pytest.raises(burn.errors.OutOfMemoryError):
+        module.conv1d(x, w, None, options)
+    wide = ConvOptions([1, 1], [0, 500_000], [1, 1_000_000], 1)
+    with pytest.raises(burn.errors.OutOfMemoryError):
+        module.conv2d_weight_backward(
+            x.reshape([1, 2200, 1, 1]), w.reshape([3, 2200, 1, 2]), burn.Tensor.ones([1, 3, 1, 1], device=flex), wide
+        )
 
 
 def test_winograd_can_be_forbidden(cpu):

@@ -168,6 +168,15 @@ def test_no_points_and_no_pictures(device):
     assert not dx.any() and dgrid.shape == (1, 0, 2, 2)
 
 
+@pytest.mark.parametrize("mode", ["Nearest", "Bilinear"])
+def test_infinite_gradients(mode, flex):
+    """An element that few of the result come from gets infinity too, not NaN."""
+    grad = np.ones((1, 1, 1, 9))
+    grad[..., 2] = np.inf
+    (dx,) = gradients(cases.function(mode, output_size=[1, 9]), [np.ones((1, 1, 1, 4))], [grad], flex)
+    assert np.isinf(dx).any() and not np.isnan(dx).any()
+
+
 def test_large_planes_are_cut(flex):
     """Planes of which several tasks have a part."""
     x = np.random.default_rng(8).standard_normal((1, 2, 150, 260))
