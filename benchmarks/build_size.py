@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 SOURCES = ("burn", "cuda", "setup.py", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE")
-LIMITS = {"native": (120, 15), "all": (360, 15)}
+LIMITS = {"native": (120, 15), "all": (240, 15)}
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -209,33 +209,36 @@ VINL int64_t shift_ints(const void *a, const void *b, void *out, int64_t n, int 
 #define shift_words(a, b, out, n, left, is_signed, any) 0
 #define shift_ints(a, b, out, n, left, is_signed, any) 0
 #endif
-/* The check for negative amounts runs along with the shifts, where these do not overwrite the amounts. X: type of x. */
-#define SHIFT_LOOP(U, X, A, EXPR) \
-    IVDEP for (; i < n; i++) { X x = A; U y = b[i]; any |= y; o[i] = (X)(EXPR); }
-#define MAKE_SHIFT(name, S, T, U, X, SIGNED, IS_LEFT, EXPR) \
-    BINARY(raw_##name##_##S, X, X, EXPR) \
-    static int l_##name##_##S(const elt_span *s) { \
-        if (!s->step[1] || s->out == s->in[1]) { \
-            CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) \
-            return raw_##name##_##S(s); \
-        } \
+/* The bits of all amounts are gathered along with the shifts: a negative one shows in them. X: type of x. */
+#define SHIFT_LOOP(U, X, A, B, EXPR) IVDEP for (; i < n; i++) { X x = A; U y = B; any |= y; o[i] = (X)(EXPR); }
+#define SHIFT_LOOPS(name, S, U, X, SIGNED, IS_LEFT, EXPR) \
+    static U loops_##name##_##S(const elt_span *s) { \
         const X *a = s->in[0]; \
         const U *b = s->in[1]; \
         X *o = s->out; \
         U any = 0; \
         int64_t n = s->n, i = 0; \
-        if (s->step[0]) { \
-            uint16_t words = 0; \
-            uint32_t ints = 0; \
-            if (sizeof(T) == 2) i = shift_words(a, b, o, n, IS_LEFT, SIGNED, &words); \
-            if (sizeof(T) == 4) i = shift_ints(a, b, o, n, IS_LEFT, SIGNED, &ints); \
+        uint16_t words = 0; \
+        uint32_t ints = 0; \
+        if (!s->step[1]) { const U y = *b; IVDEP for (; i < n; i++) { X x = a[i]; o[i] = (X)(EXPR); } } \
+        else if (!s->step[0]) { const X one = *a; SHIFT_LOOP(U, X, one, b[i], EXPR) } \
+        else { \
+            if (sizeof(X) == 2) i = shift_words(a, b, o, n, IS_LEFT, SIGNED, &words); \
+            if (sizeof(X) == 4) i = shift_ints(a, b, o, n, IS_LEFT, SIGNED, &ints); \
             any = (U)(words | ints); \
+            SHIFT_LOOP(U, X, a[i], b[i], EXPR) \
         } \
-        if (s->step[0]) SHIFT_LOOP(U, X, a[i], EXPR) \
-        else { const X one = *a; SHIFT_LOOP(U, X, one, EXPR) } \
-        if (SIGNED && any >> TOP_BIT(T)) { CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) } \
+        return any; \
+    }
+/* negative amounts are looked for before where the shifts do not see them all or overwrite them */
+#define MAKE_SHIFT(name, S, T, LOOPS, SIGNED) \
+    static int l_##name##_##S(const elt_span *s) { \
+        if (!s->step[1] || s->out == s->in[1]) { CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) } \
+        if (loops_##name##_##LOOPS(s) >> TOP_BIT(T) && SIGNED) { CHECK(find_negative_##S, T, BURN_ERR_SHIFT, 1) } \
         return BURN_OK; \
     }
+#define MAKE_LEFT_LOOPS(W, U) SHIFT_LOOPS(bitwise_left_shift, W, U, U, 0, 1, LEFT(W, U, x, y))
+UINT_TYPES(MAKE_LEFT_LOOPS)
 #define MAKE_BY_TYPE(S, T, DT, W, U, SIGNED) \
     UNARY(l_abs_##S, T, U, SIGNED && x < 0 ? (U)(0u - (U)x) : (U)x) \
     UNARY(l_sign_##S, T, T, (x > 0) - (SIGNED && x < 0)) \
@@ -244,8 +247,9 @@ VINL int64_t shift_ints(const void *a, const void *b, void *out, int64_t n, int 
     MAKE_FIND(find_zero_##S, T, (y == 0)) \
     MAKE_FIND(find_negative_##S, T, (SIGNED && y < 0)) \
     DIVISIONS_##W(S, T, SIGNED) \
-    MAKE_SHIFT(bitwise_left_shift, S, T, U, U, SIGNED, 1, LEFT(W, U, x, y)) \
-    MAKE_SHIFT(bitwise_right_shift, S, T, U, T, SIGNED, 0, RIGHT(S, T, U, x, y)) \
+    MAKE_SHIFT(bitwise_left_shift, S, T, W, SIGNED) \
+    SHIFT_LOOPS(bitwise_right_shift, S, U, T, SIGNED, 0, RIGHT(S, T, U, x, y)) \
+    MAKE_SHIFT(bitwise_right_shift, S, T, S, SIGNED) \
     BINARY_SLOW(l_powi_##S, T, T, int_pow((uint64_t)x, (int64_t)y, SIGNED)) \
     static int l_div_##S(const elt_span *s) { CHECK(find_zero_##S, T, BURN_ERR_ZERO_DIV, 0) return div_##S(s); } \
     static int l_remainder_##S(const elt_span *s) { \

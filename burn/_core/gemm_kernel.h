@@ -187,24 +187,29 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
 #undef STEP
 }
 
-/* Both operands packed: a [k][rows], b [k][NR]. */
-GEMM_CALL void FN(tile_packed)(int rows, int64_t k, const T *a, const T *b, const FN(target) *to)
-{
-    switch (rows) {
-#define CASE(R) case R: FN(kernel)(R, 2, k, a, 1, R, b, NR, to); break;
-        GEMM_CASES(CASE)
-#undef CASE
+/* Integers have sums at once: tiles of half the height keep a processor as busy, with a quarter of the code. */
+#define INTEGER ((T)0.5 == 0)
+#define CASE(R, V, ...) case R: if (!INTEGER || R <= GEMM_MR / 2) FN(kernel)(R, V, k, __VA_ARGS__, to); break;
+#define HALVES(tile) \
+    if (INTEGER && rows > GEMM_MR / 2) { \
+        const int upper = rows / 2; \
+        FN(target) lower = *to; \
+        lower.c += upper * to->ldc; \
+        if (to->next) lower.next += upper * to->next_step; \
+        FN(tile)(upper, k, a, rsa, csa, b, rsb, to); \
+        FN(tile)(rows - upper, k, a + upper * rsa, rsa, csa, b, rsb, &lower); \
+        return; \
     }
-}
 
 /* Operands of any stride, b with unit stride along its rows. */
 GEMM_CALL void FN(tile_strided)(int rows, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b, int64_t rsb,
                                 const FN(target) *to)
 {
+    HALVES(tile_strided)
     switch (rows) {
-#define CASE(R) case R: FN(kernel)(R, 2, k, a, rsa, csa, b, rsb, to); break;
-        GEMM_CASES(CASE)
-#undef CASE
+#define ROWS(R) CASE(R, 2, a, rsa, csa, b, rsb)
+        GEMM_CASES(ROWS)
+#undef ROWS
     }
 }
 
@@ -212,12 +217,30 @@ GEMM_CALL void FN(tile_strided)(int rows, int64_t k, const T *a, int64_t rsa, in
 GEMM_CALL void FN(tile_narrow)(int rows, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b, int64_t rsb,
                                const FN(target) *to)
 {
+    HALVES(tile_narrow)
     switch (rows) {
-#define CASE(R) case R: FN(kernel)(R, 1, k, a, rsa, csa, b, rsb, to); break;
-        GEMM_CASES(CASE)
-#undef CASE
+#define ROWS(R) CASE(R, 1, a, rsa, csa, b, rsb)
+        GEMM_CASES(ROWS)
+#undef ROWS
     }
 }
+
+/* Both operands packed: a [k][rows], b [k][NR]. */
+GEMM_CALL void FN(tile_packed)(int rows, int64_t k, const T *a, const T *b, const FN(target) *to)
+{
+    if (INTEGER) {
+        FN(tile_strided)(rows, k, a, 1, rows, b, NR, to);
+        return;
+    }
+    switch (rows) {
+#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, k, a, 1, R, b, NR, to); break;
+        GEMM_CASES(ROWS)
+#undef ROWS
+    }
+}
+#undef INTEGER
+#undef HALVES
+#undef CASE
 
 /* How operands are read: packed from elements of `size` bytes; half types are rounded once on the way out. */
 typedef struct {

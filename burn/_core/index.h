@@ -241,79 +241,55 @@ VINL int any_twice(const void *idx, int wide, int64_t at) {
 
 #define BITS_OF(U) __typeof__(__builtin_choose_expr(sizeof(U) == 8, (uint64_t)0, __builtin_choose_expr(sizeof(U) == 4, \
     (uint32_t)0, __builtin_choose_expr(sizeof(U) == 2, (uint16_t)0, (uint8_t)0))))
+/* Halves go through float. Of integers, what does not depend on the sign is compiled once a width. */
+#define ORDER MODE(SCATTER_MIN) MODE(SCATTER_MAX)
 #define IS_NAN(v) ((v) != (v))
+#define MODES ORDER MODE(SCATTER_ADD) MODE(SCATTER_MUL)
 #define U float
-#define T float
-#define VALUE(v) (v)
 #define FN(name) name##_f32
 #include "scatter_type.h"
 #define U double
-#define T double
-#define VALUE(v) (v)
 #define FN(name) name##_f64
 #include "scatter_type.h"
-#define U float
-#define T uint16_t
-#define VALUE(v) (vf_load_f16_n(&(v), 1)[0])
-#define FN(name) name##_f16
-#include "scatter_type.h"
-#define U float
-#define T uint16_t
-#define VALUE(v) (vf_load_bf16_n(&(v), 1)[0])
-#define FN(name) name##_bf16
-#include "scatter_type.h"
 #undef IS_NAN
+#undef MODES
 #define IS_NAN(v) ((void)(v), 0)
-#define VALUE(v) (v)
+#define MODES ORDER
 #define U int64_t
-#define T int64_t
 #define FN(name) name##_i64
 #include "scatter_type.h"
-#define VALUE(v) (v)
 #define U int32_t
-#define T int32_t
 #define FN(name) name##_i32
 #include "scatter_type.h"
-#define VALUE(v) (v)
 #define U int16_t
-#define T int16_t
 #define FN(name) name##_i16
 #include "scatter_type.h"
-#define VALUE(v) (v)
 #define U int8_t
-#define T int8_t
 #define FN(name) name##_i8
 #include "scatter_type.h"
-#define VALUE(v) (v)
+#undef MODES
+#define MODES ORDER MODE(SCATTER_ASSIGN) MODE(SCATTER_ADD) MODE(SCATTER_MUL)
 #define U uint64_t
-#define T uint64_t
 #define FN(name) name##_u64
 #include "scatter_type.h"
-#define VALUE(v) (v)
 #define U uint32_t
-#define T uint32_t
 #define FN(name) name##_u32
 #include "scatter_type.h"
-#define VALUE(v) (v)
 #define U uint16_t
-#define T uint16_t
 #define FN(name) name##_u16
 #include "scatter_type.h"
-#define VALUE(v) (v)
 #define U uint8_t
-#define T uint8_t
 #define FN(name) name##_u8
 #include "scatter_type.h"
 
 typedef void (*scatter_fn)(const scatter_block *b);
 static const scatter_fn SCATTER_TYPES[DT_COUNT] = {
-    [DT_F64] = scatter_f64,   [DT_F32] = scatter_f32, [DT_FLEX32] = scatter_f32, [DT_F16] = scatter_f16,
-    [DT_BF16] = scatter_bf16, [DT_I64] = scatter_i64, [DT_I32] = scatter_i32,    [DT_I16] = scatter_i16,
-    [DT_I8] = scatter_i8,     [DT_U64] = scatter_u64, [DT_U32] = scatter_u32,    [DT_U16] = scatter_u16,
-    [DT_U8] = scatter_u8,     [DT_BOOL] = scatter_u8,
+    [DT_F64] = scatter_f64,  [DT_F32] = scatter_f32, [DT_FLEX32] = scatter_f32, [DT_F16] = scatter_f32,
+    [DT_BF16] = scatter_f32, [DT_I64] = scatter_i64, [DT_I32] = scatter_i32,    [DT_I16] = scatter_i16,
+    [DT_I8] = scatter_i8,    [DT_U64] = scatter_u64, [DT_U32] = scatter_u32,    [DT_U16] = scatter_u16,
+    [DT_U8] = scatter_u8,    [DT_BOOL] = scatter_u8,
 };
-/* assignment only moves bits */
-static const scatter_fn ASSIGN_TYPES[9] = {[1] = scatter_u8, [2] = scatter_u16, [4] = scatter_u32, [8] = scatter_u64};
+static const scatter_fn SCATTER_BITS[9] = {[1] = scatter_u8, [2] = scatter_u16, [4] = scatter_u32, [8] = scatter_u64};
 
 typedef struct {
     char *out;
@@ -330,22 +306,24 @@ typedef struct {
 #define LINE_BYTES 65536 /* a line of out up to this size is made in the cache and streamed from there */
 
 /* The indices of a task are checked a slab at a time, just before they are used and while they are in the cache. */
+#define SLAB 4096 /* values */
+static int slab_outside(scatter_job *j, const scatter_block *b) {
+    int outside = 0;
+    if (j->inner == 1) outside = any_outside(b->idx, b->wide, b->at, b->at + b->k, j->n);
+    else for (int64_t r = 0; r < b->k; r++)
+        outside |= any_outside(b->idx, b->wide, b->at + r * j->inner, b->at + r * j->inner + b->w, j->n);
+    if (outside) mark_bad(&j->bad);
+    return outside;
+}
 static void scatter_slabs(scatter_job *j, scatter_block *b, scatter_fn fn) {
     if (j->shared) { /* checked already */
         fn(b);
         return;
     }
-    const int64_t k = b->k, slab = i64_max(1, 4096 / b->w);
+    const int64_t k = b->k, slab = i64_max(1, SLAB / b->w);
     for (int64_t at = 0; at < k; at += slab) {
         b->k = i64_min(slab, k - at);
-        int outside = 0;
-        if (b->inner == 1) outside = any_outside(b->idx, b->wide, b->at, b->at + b->k, j->n);
-        else for (int64_t r = 0; r < b->k; r++)
-            outside |= any_outside(b->idx, b->wide, b->at + r * b->inner, b->at + r * b->inner + b->w, j->n);
-        if (outside) {
-            mark_bad(&j->bad);
-            return;
-        }
+        if (slab_outside(j, b)) return;
         fn(b);
         b->at += b->k * b->idx_row;
         b->values = (const char *)b->values + b->k * b->inner * j->size;
@@ -380,15 +358,15 @@ static void narrow_row(int dtype, const float *x, uint16_t *to, int64_t n) {
 }
 
 /* sums and products of half floats run in float, for all values of a result, and are rounded once; values are widened a
-   slab of rows at a time where a row has one index */
+   slab at a time */
 static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn, const void *from) {
-    const int by_row = j->shared && j->inner > 1;
-    const int few = by_row && !j->from && b->k < j->n && j->n <= INT32_MAX; /* some rows stay */
+    const int few = j->shared && j->inner > 1 && !j->from && b->k < j->n && j->n <= INT32_MAX; /* some rows stay */
     const int64_t w = j->inner == 1 ? j->n : b->w, most = j->inner == 1 ? 1 : few ? b->k : j->n;
-    const int64_t slab = by_row ? i64_min(b->k, i64_max(1, 4096 / w)) : 0, k = b->k;
-    const size_t bytes = (size_t)((most + slab) * w) * 4 + (few ? (size_t)(2 * k + j->n) * 4 : 0);
+    const int64_t k = b->k, slab = i64_min(k, i64_max(1, SLAB / b->w)), row = b->inner;
+    const size_t bytes = (size_t)(most * w + slab * b->w) * 4 + (few ? (size_t)(2 * k + j->n) * 4 : 0);
     float *wide = rt->alloc(bytes), *values = wide + most * w;
-    int32_t *named = (int32_t *)(values + slab * w), *which = named + k;
+    int32_t *named = (int32_t *)(values + slab * b->w), *which = named + k;
+    const uint16_t *x = b->values;
     uint16_t *out = b->out;
     int64_t rows = most;
     if (!wide) return 0;
@@ -402,17 +380,16 @@ static int scatter_halves(scatter_job *j, scatter_block *b, scatter_fn fn, const
         widen_row(j->dtype, (const uint16_t *)from + (few ? named[r] : r) * j->inner, wide + r * w, w);
     b->out = wide;
     b->pitch = b->w;
-    if (by_row) {
-        const uint16_t *x = b->values;
-        b->values = values;
-        b->inner = w;
-        for (int64_t at = 0; at < k; at += slab) {
-            b->k = i64_min(slab, k - at);
-            for (int64_t r = 0; r < b->k; r++) widen_row(j->dtype, x + (at + r) * j->inner, values + r * w, w);
-            SCATTER_TYPES[DT_F32](b);
-            b->at += b->k;
-        }
-    } else scatter_slabs(j, b, fn);
+    b->values = values;
+    b->inner = b->w;
+    for (int64_t at = 0; at < k; at += slab, x += slab * row) {
+        b->k = i64_min(slab, k - at);
+        if (!j->shared && slab_outside(j, b)) break;
+        if (row == b->w) widen_row(j->dtype, x, values, b->k * row);
+        else for (int64_t r = 0; r < b->k; r++) widen_row(j->dtype, x + r * row, values + r * b->w, b->w);
+        fn(b);
+        b->at += b->k * b->idx_row;
+    }
     for (int64_t r = 0; r < rows; r++)
         narrow_row(j->dtype, wide + r * w, out + (few ? named[r] : r) * j->inner, w);
     rt->free(wide, bytes);
@@ -445,7 +422,8 @@ static void scatter_task(void *ctx, int64_t task) {
     int half = j->dtype == DT_F16 || j->dtype == DT_BF16, moves = j->mode == SCATTER_ASSIGN;
     int lines = j->from && j->inner == 1 && bytes <= LINE_BYTES && bytes % 64 == 0 &&
                 can_stream(j->out, j->outer * bytes);
-    scatter_fn fn = moves ? ASSIGN_TYPES[j->size] : SCATTER_TYPES[j->dtype];
+    int ordered = j->mode == SCATTER_MIN || j->mode == SCATTER_MAX, floating = j->dtype <= DT_BF16;
+    scatter_fn fn = moves || (!ordered && !floating) ? SCATTER_BITS[j->size] : SCATTER_TYPES[j->dtype];
     for (int64_t o = first; o < i64_min(first + j->group, j->outer); o++) {
         scatter_block b = {
             .wide = j->wide, .mode = j->mode, .k = j->k, .w = i64_min(j->cols, j->inner - c0), .inner = j->inner};

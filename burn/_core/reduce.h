@@ -15,7 +15,7 @@ typedef void (*tile_fn)(const void *x, int64_t n, int64_t w, int64_t stride, con
 
 typedef struct {
     int size, floating;
-    tile_fn sum, var, prod, max_at, min_at, max, min, any, all;
+    tile_fn sum, max_at, min_at, max, min, var, prod; /* the last two of floats only */
     void (*join_values)(acc_t *into, const acc_t *from, int64_t w, int is_min);
     int (*wins)(const void *x, int64_t i, int64_t j, int is_min);
     void (*put)(void *out, const acc_t *acc, int64_t w, double n);
@@ -46,6 +46,23 @@ typedef uint16_t vu16_un __attribute__((vector_size(2 * VW), aligned(2), may_ali
 typedef int8_t v8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 
+/* products in type P, four at a time in a row */
+#define PROD_TILE(name, T, GET, P, field) \
+    static void name(const void *xv, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) { \
+        const T *x = xv; \
+        if (stride == 1) { \
+            P p[4] = {1, 1, 1, 1}; \
+            int64_t i = 0; \
+            for (; i + 4 <= n; i += 4) for (int k = 0; k < 4; k++) p[k] *= (P)GET(x + i + k); \
+            for (; i < n; i++) p[0] *= (P)GET(x + i); \
+            acc->field = (p[0] * p[1]) * (p[2] * p[3]); \
+            return; \
+        } \
+        for (int64_t c = 0; c < w; c++) acc[c].field = 1; \
+        for (int64_t r = 0; r < n; r++, x += stride) \
+            for (int64_t c = 0; c < w; c++) acc[c].field *= (P)GET(x + c); \
+    }
+
 #define FN(name) name##_f32
 #define T float
 #define A float
@@ -55,7 +72,6 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define LOAD(p) vf_load(p)
 #define GET(p) (*(p))
 #define PUT(p, a) (*(p) = (float)(a))
-#define NONZERO(p) (*(p) != 0)
 #define MAXV(a, b) vf_max(a, b)
 #define MINV(a, b) vf_min(a, b)
 #define UNORD(a, b) unordered(a, b)
@@ -74,7 +90,6 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define LOAD(p) vd_load(p)
 #define GET(p) (*(p))
 #define PUT(p, a) (*(p) = (a))
-#define NONZERO(p) (*(p) != 0)
 #define MAXV(a, b) SEL(a > b, a, b)
 #define MINV(a, b) SEL(a < b, a, b)
 #define UNORD(a, b) (M)((a != a) | (b != b))
@@ -94,7 +109,6 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define LOAD2 vf_load2_f16
 #define GET(p) (vf_load_f16_n(p, 1)[0])
 #define PUT(p, a) vf_store_f16_n(p, bc((float)(a)), 1)
-#define NONZERO(p) ((*(p) & 0x7fff) != 0)
 #define MAXV(a, b) vf_max(a, b)
 #define MINV(a, b) vf_min(a, b)
 #define UNORD(a, b) unordered(a, b)
@@ -114,7 +128,6 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define LOAD2 vf_load2_bf16
 #define GET(p) (vf_load_bf16_n(p, 1)[0])
 #define PUT(p, a) vf_store_bf16_n(p, bc((float)(a)), 1)
-#define NONZERO(p) ((*(p) & 0x7fff) != 0)
 #define MAXV(a, b) vf_max(a, b)
 #define MINV(a, b) vf_min(a, b)
 #define UNORD(a, b) unordered(a, b)
@@ -212,6 +225,48 @@ typedef uint8_t vu8_un __attribute__((vector_size(VW), aligned(1), may_alias));
 #define LOWEST INT32_MIN
 #define HIGHEST INT32_MAX
 #include "reduce_int.h"
+
+/* ---- what depends on the width of a dtype alone. Flags: whether any element is true (any), is false (the complement of all);
+   halves are true by any bit but the sign. Products of integers: they wrap. */
+#define FLAG_TILE(name, T, TRUE, wanted) \
+    static void name(const void *xv, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) { \
+        const T *x = xv; \
+        if (stride == 1) { \
+            int found = 0; \
+            for (int64_t b = 0; b < n && !found; b += 1024) { \
+                int64_t end = i64_min(b + 1024, n); \
+                for (int64_t i = b; i < end; i++) found |= TRUE(x[i]) == wanted; \
+            } \
+            acc->u = (uint64_t)found; \
+            return; \
+        } \
+        uint8_t found[TILE] = {0}; \
+        for (int64_t r = 0; r < n; r++, x += stride) \
+            for (int64_t c = 0; c < w; c++) found[c] |= TRUE(x[c]) == wanted; \
+        for (int64_t c = 0; c < w; c++) acc[c].u = found[c]; \
+    }
+#define FLAG_TILES(S, T, TRUE) FLAG_TILE(any_##S, T, TRUE, 1) FLAG_TILE(all_##S, T, TRUE, 0)
+#define ELEMENT(p) (*(p))
+#define NONZERO(x) ((x) != 0)
+#define NONZERO_HALF(x) (((x) & 0x7fff) != 0)
+#define MAKE_WIDTH(S, U) FLAG_TILES(S, U, NONZERO) PROD_TILE(prod_##S, U, ELEMENT, uint64_t, u)
+MAKE_WIDTH(u8, uint8_t)
+MAKE_WIDTH(u16, uint16_t)
+MAKE_WIDTH(u32, uint32_t)
+MAKE_WIDTH(u64, uint64_t)
+FLAG_TILES(half, uint16_t, NONZERO_HALF)
+FLAG_TILES(f32, float, NONZERO)
+FLAG_TILES(f64, double, NONZERO)
+
+typedef struct { tile_fn any, all, prod; } width_type;
+/* by whether they are floats, and bytes */
+static const width_type WIDTH_TYPES[2][9] = {
+    {[1] = {any_u8, all_u8, prod_u8},
+     [2] = {any_u16, all_u16, prod_u16},
+     [4] = {any_u32, all_u32, prod_u32},
+     [8] = {any_u64, all_u64, prod_u64}},
+    {[2] = {any_half, all_half}, [4] = {any_f32, all_f32}, [8] = {any_f64, all_f64}},
+};
 
 static const reduce_type *const REDUCE_TYPES[DT_COUNT] = {
     [DT_F64] = &reduce_f64,   [DT_F32] = &reduce_f32, [DT_FLEX32] = &reduce_f32, [DT_F16] = &reduce_f16,
@@ -336,8 +391,10 @@ static void reduce_task(void *ctx, int64_t i) {
 }
 
 static int reduce_run(reduce_job *j, burn_args *a) {
-    const tile_fn tiles[] = {j->t->sum,    j->t->sum, j->t->prod, j->t->var, j->t->max_at,
-                             j->t->min_at, j->t->max, j->t->min,  j->t->any, j->t->all};
+    const width_type *width = &WIDTH_TYPES[j->t->floating][j->t->size];
+    const tile_fn prod = j->t->floating ? j->t->prod : width->prod;
+    const tile_fn tiles[] = {j->t->sum,    j->t->sum, prod,      j->t->var,  j->t->max_at,
+                             j->t->min_at, j->t->max, j->t->min, width->any, width->all};
     int64_t work = j->outer * j->n * j->inner, bytes = 0;
     j->tile = tiles[j->op];
     j->tiles = ceil_div(j->inner, TILE);

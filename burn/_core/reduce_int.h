@@ -2,7 +2,6 @@
 #define FLOATING 0
 #define GET(p) (*(p))
 #define PUT(p, a) (*(p) = (T)(a))
-#define NONZERO(p) (*(p) != 0)
 #define MAXV(a, b) SEL(a > b, a, b)
 #define MINV(a, b) SEL(a < b, a, b)
 #define UNORD(a, b) ((M){0})

@@ -5,7 +5,6 @@
      LOAD(p), GET(p)  L elements as V, one element as A
      LOAD2(p, v)      2 * L elements as a pair v, in any order
      PUT(p, a)        stores a double
-     NONZERO(p)       whether an element counts as true
      MAXV, MINV       a > b ? a : b and a < b ? a : b
      UNORD(a, b)      lanes where either is NaN
      HSUM(v)          sum of the lanes
@@ -130,8 +129,8 @@ static void FN(var_tile)(const void *x, int64_t n, int64_t w, int64_t stride, co
     if (stride == 1) acc->d = FN(sum_row)(x, n, *mean, 1);
     else FN(sum_cols)(x, n, w, stride, mean, acc, 1);
 }
+PROD_TILE(FN(prod_tile), T, GET, double, d) /* no overflow half way that the result does not have */
 #define ACC d
-typedef double FN(prod_acc);
 #else
 /* Integer sums wrap at 64 bits, hence at the dtype's width too. */
 static void FN(sum_tile)(const void *xv, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
@@ -147,24 +146,7 @@ static void FN(sum_tile)(const void *xv, int64_t n, int64_t w, int64_t stride, c
         for (int64_t c = 0; c < w; c++) acc[c].u += (uint64_t)(int64_t)x[c];
 }
 #define ACC u
-typedef uint64_t FN(prod_acc);
 #endif
-
-/* Products of floats run in double: no overflow half way that the result does not have. */
-static void FN(prod_tile)(const void *xv, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
-    const T *x = xv;
-    if (stride == 1) {
-        FN(prod_acc) p[4] = {1, 1, 1, 1};
-        int64_t i = 0;
-        for (; i + 4 <= n; i += 4) for (int k = 0; k < 4; k++) p[k] *= (FN(prod_acc))GET(x + i + k);
-        for (; i < n; i++) p[0] *= (FN(prod_acc))GET(x + i);
-        acc->ACC = (p[0] * p[1]) * (p[2] * p[3]);
-        return;
-    }
-    for (int64_t c = 0; c < w; c++) acc[c].ACC = 1;
-    for (int64_t r = 0; r < n; r++, x += stride)
-        for (int64_t c = 0; c < w; c++) acc[c].ACC *= (FN(prod_acc))GET(x + c);
-}
 
 /* ---- largest and smallest: the position of the first NaN, else of the first extreme */
 #define BETTER(a, b) (is_min ? MINV(a, b) : MAXV(a, b))
@@ -389,29 +371,6 @@ static int FN(wins)(const void *xv, int64_t i, int64_t j, int is_min) {
     return (is_min ? b < a : b > a) || (a == b && j < i);
 }
 
-/* ---- flags: whether any element is true (any), is false (the complement of all) */
-VINL void FN(flag_tile)(const T *x, int64_t n, int64_t w, int64_t stride, acc_t *acc, const int wanted) {
-    if (stride == 1) {
-        int found = 0;
-        for (int64_t b = 0; b < n && !found; b += 1024) {
-            int64_t end = i64_min(b + 1024, n);
-            for (int64_t i = b; i < end; i++) found |= NONZERO(x + i) == wanted;
-        }
-        acc->u = (uint64_t)found;
-        return;
-    }
-    uint8_t found[TILE] = {0};
-    for (int64_t r = 0; r < n; r++, x += stride)
-        for (int64_t c = 0; c < w; c++) found[c] |= NONZERO(x + c) == wanted;
-    for (int64_t c = 0; c < w; c++) acc[c].u = found[c];
-}
-static void FN(any_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
-    FN(flag_tile)(x, n, w, stride, acc, 1);
-}
-static void FN(all_tile)(const void *x, int64_t n, int64_t w, int64_t stride, const double *mean, acc_t *acc) {
-    FN(flag_tile)(x, n, w, stride, acc, 0);
-}
-
 /* stores acc / n (n = 1 for plain sums and products); integers truncate */
 static void FN(put)(void *out, const acc_t *acc, int64_t w, double n) {
     T *y = out;
@@ -429,18 +388,16 @@ static const reduce_type FN(reduce) = {
     .size = sizeof(T),
     .floating = FLOATING,
     .sum = FN(sum_tile),
-    .prod = FN(prod_tile),
     .max_at = FN(max_tile),
     .min_at = FN(min_tile),
     .max = FN(max_value_tile),
     .min = FN(min_value_tile),
-    .any = FN(any_tile),
-    .all = FN(all_tile),
     .join_values = FN(join_values),
     .wins = FN(wins),
     .put = FN(put),
 #if FLOATING
     .var = FN(var_tile),
+    .prod = FN(prod_tile),
 #endif
 };
 #undef SEL
@@ -458,7 +415,6 @@ static const reduce_type FN(reduce) = {
 #undef LOAD2
 #undef GET
 #undef PUT
-#undef NONZERO
 #undef MAXV
 #undef MINV
 #undef UNORD
