@@ -373,23 +373,27 @@ cdef object step_param(Stepper s, object param):
     if not <object>PARAM_PART(param, PARAM_ACTIVE):
         return param
     cdef PyObject *found = at_place(s.grads, &s.next_grad, <PyObject *>key)
+    cdef TensorBase grad
     cdef bint last
-    if found == NULL:
+    if found != NULL:
+        last = BURN_REFCNT(found) == 1
+        grad = <TensorBase>found
+        s.taken.append(key)
+    else:       # not where it is looked for first: it leaves at once, or the place would give it to another one of this id
         drop_taken(s)
-        found = PyDict_GetItem(s.grads, key)
-        if found == NULL:
+        grad = s.grads.pop(key, None)
+        if grad is None:
             return param
+        last = BURN_REFCNT(<void *>grad) == 1
     cdef PyObject *known = at_place(s.states, &s.next_state, <PyObject *>key)
     if known == NULL:
         known = PyDict_GetItem(s.states, key)
-    last = BURN_REFCNT(found) == 1
-    cdef TensorBase grad = <TensorBase>found
     cdef PyObject *held = PARAM_PART(param, PARAM_VALUE)
     cdef Updates updates = s.updates
     cdef UpdateState state = <UpdateState>known if known != NULL else None
-    s.taken.append(key)
     if state is not None and state.tensors is not None and <object>held is not None:
-        if updates is None or state.group != updates.group or state.time != updates.time:
+        # Empty ones say nothing yet of the device and dtype that they were made for.
+        if updates is None or updates.count == 0 or state.group != updates.group or state.time != updates.time:
             s.updates = updates = s.updates_like(<object>held, state)
         if updates is not None and updates_take(updates, <TensorBase>held, grad, state):
             return with_leaf(param, updates_add(updates, <TensorBase>held, grad, state, last))

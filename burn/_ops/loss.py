@@ -39,6 +39,11 @@ _STEPS = {_ctc_loss: ("input_lengths", 0), _rnnt_loss: ("logit_lengths", 1)}
 _WHICH = 1 << 40  # a kernel adds this to the position once for each tensor before the one that is wrong
 
 
+def _kept(x, tensors):
+    """What the gradient by x asks for of tensors: their values of now, whatever is assigned to them later."""
+    return tensors if x._node_id is None else tuple(core.alias(t, 0) for t in tensors)
+
+
 def nll_loss(x, targets, weights, pads, smoothing, words):
     """(loss of each row, what it counts in a mean) of logarithms [batch, classes] and Int targets [batch].
 
@@ -46,7 +51,7 @@ def nll_loss(x, targets, weights, pads, smoothing, words):
     """
     ins = (x, targets) if weights is None else (x, targets, weights)
     ints, floats = (1, pads[0]) if pads else (0, 0), (smoothing,)
-    rows, attrs = targets._dims, (ins[1:], x._dims, ints, floats)
+    rows, attrs = targets._dims, (_kept(x, ins[1:]), x._dims, ints, floats)
     before = core.set_blame(words)
     try:
         if weights is None and not pads:
@@ -73,13 +78,13 @@ def cross_entropy(x, targets, weights, pads, smoothing, words):
         _cross_entropy.update(ins, (losses, sums) if counts is None else (losses, sums, counts), ints, floats)
     finally:
         core.set_blame(before)
-    _cross_entropy.record(ins, losses, (targets, sums, ins[2:], ints, floats))
+    _cross_entropy.record(ins, losses, (_kept(x, ins[1:]), sums, ints, floats))
     return losses, counts
 
 
 def _cross_entropy_backward(node, g):
     x = node.saved(0)
-    targets, sums, weights, ints, floats = node.attrs
+    (targets, *weights), sums, ints, floats = node.attrs
     by_x = _cross_entropy_bwd.apply((x, targets, sums, contiguous(g), *weights), x._dims, x._dtype, ints, floats)
     return (by_x, None, None)[: 2 + len(weights)]
 
@@ -94,13 +99,15 @@ def multi_margin_loss(x, target, margin, p, words):
     ints, floats = (p,), (margin,)
     before = core.set_blame(words)
     try:
-        return _multi_margin_loss.apply((x, target), target._dims, x._dtype, ints, floats, (target, ints, floats))
+        return _multi_margin_loss.apply(
+            (x, target), target._dims, x._dtype, ints, floats, (_kept(x, (target,)), ints, floats)
+        )
     finally:
         core.set_blame(before)
 
 
 def _multi_margin_backward(node, g):
-    target, ints, floats = node.attrs
+    (target,), ints, floats = node.attrs
     x = node.saved(0)
     return _multi_margin_loss_bwd.apply((x, target, g), x._dims, x._dtype, ints, floats), None
 
@@ -188,7 +195,7 @@ def _run(op, ins, outs, ints):
     """Runs and records."""
     with _blaming(op, ins[1]):
         op.update(ins, tuple(t for t in outs if t is not None), ints)
-    op.record(ins[:1], outs[0], (ins[1:], outs[1], ints))
+    op.record(ins[:1], outs[0], (_kept(ins[0], ins[1:]), outs[1], ints))
 
 
 @contextmanager

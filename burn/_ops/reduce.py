@@ -184,7 +184,7 @@ def _extremum_and_places(name, x, axis):
     values = core.empty(shape, x._dtype, x._slot, x._ctx)
     indices = core.empty(shape, raw.code, x._slot, x._ctx)
     op.update((x,), (values, indices), fold(x._dims, axis))
-    op.record((x,), values, (axis, indices))
+    op.record((x,), values, (axis, core.alias(indices, 0)))  # the caller may assign to its own
     return values, indices, want
 
 

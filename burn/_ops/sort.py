@@ -38,7 +38,7 @@ def _part(name, x, axis, descending, first, k, want):
     values = core.empty(shape, x._dtype, x._slot, x._ctx)
     indices = core.empty(shape, raw.code, x._slot, x._ctx)
     _sort.update((x,), (values, indices), ints)
-    _sort.record((x,), values, (axis, indices))
+    _sort.record((x,), values, (axis, core.alias(indices, 0)))  # the caller may assign to its own
     return values if want == VALUES else (values, positions(name, indices, wanted, dims[axis]))
 
 

@@ -11,6 +11,8 @@ import pytest
 from burn import Device, Tensor
 from burn._core import core
 from burn.errors import AutodiffError, DTypeError, ShapeError
+from burn.tensor.module import max_pool2d_with_indices
+from burn.tensor.ops import MaxPoolOptions
 
 AD = Device.flex().autodiff()
 
@@ -101,6 +103,30 @@ def test_reuse_and_broadcast_gradients():
 def test_zero_gradient_rules_reach_the_leaf():
     x = leaf([1.5, float("inf")])
     assert x.grad((x.floor() + x.sign()).sum().backward()).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda x: x.sort_with_indices(1),
+        lambda x: x.topk_with_indices(2, 1),
+        lambda x: x.median_with_indices(1),
+        lambda x: x.max_dim_with_indices(1),
+        lambda x: x.min_dim_with_indices(1),
+        lambda x: max_pool2d_with_indices(x.reshape([1, 1, 2, 4]), MaxPoolOptions([2, 2])),
+    ],
+    ids=["sort", "topk", "median", "max", "min", "pool"],
+)
+def test_what_is_assigned_to_indices_that_an_operation_gave_changes_no_gradient(op):
+    found = []
+    for assigned in (False, True):
+        x = leaf([[3.0, 1.0, 4.0, 1.5], [9.0, 2.0, 6.0, 5.0]])
+        values, indices = op(x)
+        loss = (values * values).sum()
+        if assigned:
+            indices[...] = 0
+        found.append(x.grad(loss.backward()).numpy())
+    np.testing.assert_array_equal(*found)
 
 
 def test_setitem_does_not_touch_what_was_saved():

@@ -116,6 +116,30 @@ def test_targets_that_are_no_classes(stray, device):
         array(entropy(x, [0, 7, stray], None, [7])[0])
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda x, t: nll_loss(x, t, None, (), 0.0, no_class("nll", "targets"))[0],
+        lambda x, t: nll_loss(x, t, Tensor.ones([3], x.device.inner()), (2,), 0.5, no_class("nll", "targets"))[0],
+        lambda x, t: cross_entropy(x, t, None, (), 0.0, no_class("nll", "targets"))[0],
+        lambda x, t: multi_margin_loss(x, t, 1.0, 1, no_class("margin", "target")),
+        lambda x, t: module.ctc_loss(
+            x.unsqueeze_dim(1), t.unsqueeze_dim(0), *(Tensor([n], x.device.inner()) for n in (4, 4)), 2
+        ),
+    ],
+    ids=["nll", "nll_weighted", "cross_entropy", "margin", "ctc"],
+)
+def test_what_is_assigned_to_targets_later_changes_no_gradient(loss, device):
+    x, found = np.random.default_rng(3).normal(size=(4, 3)).astype(F32), []
+    for assigned in (False, True):
+        leaf, targets = tensor(x, device).autodiff().require_grad(), tensor(np.array([0, 1, 0, 1]), device)
+        out = loss(leaf, targets).sum()
+        if assigned:
+            targets[0] = 1
+        found.append(array(leaf.grad(out.backward())))
+    np.testing.assert_array_equal(*found)
+
+
 def test_empty_rows(device):
     x = np.zeros((0, 3), F32)
     none = np.zeros(0, np.int64)

@@ -121,6 +121,37 @@ def test_of_clones_in_one_module_the_first_takes_the_gradient():
         model = Twice(model.all[1], model.all[0])
 
 
+@pytest.mark.parametrize("config", [AdamConfig(), SgdConfig()])
+def test_a_gradient_that_is_found_before_its_place_serves_once(config):
+    """Walked in another order than gradients have, a clone comes just where the gradient of its id would be looked for first."""
+    a, b, c, d = Parameters(4).all
+    optimizer = config.init()
+    a, b, c, d = optimizer.step(0.5, Parameters(0).replace(all=[a, b, c, d]), gradients([a, b, c, d])).all
+    grads = gradients([a, b, c, d])
+    model = Parameters(0).replace(all=[a, c, b, c.clone()])
+    before, after = values(model), values(optimizer.step(0.5, model, grads))
+    assert not any(np.array_equal(x, y) for x, y in zip(before[:3], after[:3]))
+    np.testing.assert_array_equal(after[3], before[3])
+    assert len(grads) == 1 and grads.get(d.id) is not None
+    ages = {name: age.value for name, age in optimizer.to_record().scalars.items() if name.endswith(".time")}
+    assert all(age == (1 if name.startswith(f"{d.id.val()}.") else 2) for name, age in ages.items())
+
+
+def test_gradients_on_devices_that_change():
+    """Parameters follow their gradients from device to device; their neighbours may be on any."""
+    model, optimizer = Parameters(6), AdamConfig(epsilon=1e-5).init()
+    first, seen, places = values(model), [], (Device.ndarray(), CPU, CPU)
+    for seed in range(6):
+        given, grads = gradients(model.all, seed), GradientsParams()
+        seen.append([given.get(param.id).numpy().copy() for param in model.all])
+        for k, param in enumerate(model.all):
+            grads.register(param.id, given.get(param.id).to_device(places[(k + seed) % 3]))
+        model = optimizer.step(0.01, model, grads)
+        assert [param.val().device.inner() for param in model.all] == [places[(k + seed) % 3] for k in range(6)]
+    for k, value in enumerate(values(model)):
+        np.testing.assert_allclose(value, adam(first[k], [step[k] for step in seen], 0.01), rtol=1e-4, atol=1e-6)
+
+
 def test_gradients_that_no_parameter_took_are_back_after_a_fault():
     class Rates:
         calls = 0
