@@ -43,10 +43,9 @@ KERNEL_DIRECTIVES = {
 
 # No -ffast-math anywhere: it would flush subnormals for the whole process and break NaN and infinity.
 KERNEL_FLAGS = ["-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden", "-g0"]
-# Of -O3 what loops need. The rest costs a third of the time to compile, and families whose inner loops are unrolled by hand
-# run no faster for it.
+# Of -O3 what loops need. The rest takes long to compile, and families whose inner loops are written out run no faster for it.
 LOOP_FLAGS = ["-O2", "-fpeel-loops", "-ftree-vectorize", "-funswitch-loops", "-fvect-cost-model=dynamic"]
-BY_HAND = {"attention", "conv", "index", "matmul", "scan"}
+WRITTEN_OUT = {"attention", "conv", "index", "matmul", "scan"}
 CORE_FLAGS = ["-O2", "-fvisibility=hidden", "-g0"]
 SANITIZE_FLAGS = ["-fsanitize=address", "-fno-omit-frame-pointer", "-O1", "-g"]
 
@@ -117,7 +116,7 @@ def extensions():
         if path.stem == "core":
             found.append(extension("burn._core.core", path, CORE_FLAGS, openmp=True))
             continue
-        flags = [*(LOOP_FLAGS if path.stem in BY_HAND else ["-O3"]), *KERNEL_FLAGS]
+        flags = [*(LOOP_FLAGS if path.stem in WRITTEN_OUT else ["-O3"]), *KERNEL_FLAGS]
         for level in wanted_levels():
             found.append(
                 extension(f"burn._core._{level}.{path.stem}", path, flags + LEVEL_FLAGS[level], KERNEL_DIRECTIVES)

@@ -26,7 +26,7 @@ cdef extern from *:
     }
     static void burn_storage_keep(PyObject *o) {
         if (burn_storages.n < BURN_KEPT) burn_storages.storage[burn_storages.n++] = o;
-        else Py_TYPE(o)->tp_free(o);
+        else burn_storages.plain(o);
     }
     static void burn_storage_plain(PyObject *o) { burn_storages.plain(o); }
     static void burn_keep_storages(PyObject *type, void (*release)(PyObject *)) {
@@ -51,11 +51,7 @@ cdef class Storage:
     cdef object owner
 
     def __dealloc__(self):
-        if self.p == NULL or self.flags & ST_BORROWED:
-            return
-        if memory_of[self.device] == NULL or self.flags & ST_HOST:
-            heap_free(self.p, self.nbytes)
-        else:
+        if self.p != NULL and not self.flags & ST_BORROWED:     # a backend's: memory of the host is freed before, see below
             memory_of[self.device].free(self.device, self.p, self.nbytes)
 
 

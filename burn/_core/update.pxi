@@ -181,6 +181,11 @@ cdef bint updates_take(Updates u, TensorBase value, TensorBase grad, UpdateState
     return True
 
 
+cdef inline bint changes_in_place(TensorBase t) noexcept:
+    # Whether nobody else holds its memory.
+    return t.contig and t.offset == 0 and BURN_REFCNT(<void *>t.st) == 1 and not t.st.flags
+
+
 cdef TensorBase updates_add(Updates u, TensorBase value, TensorBase grad, UpdateState state, bint last):
     """last: nobody but the caller holds the gradient's tensor."""
     cdef TensorBase out
@@ -190,10 +195,9 @@ cdef TensorBase updates_add(Updates u, TensorBase value, TensorBase grad, Update
         room = 4 * u.room + 16
         item = <Update *>PyMem_Realloc(u.items, room * sizeof(Update))
         if item == NULL:
-            raise MemoryError()
+            raise out_of_memory(u.op.name, room * sizeof(Update))
         u.items, u.room = item, room
-    if (last and grad.contig and grad.offset == 0 and BURN_REFCNT(<void *>grad.st) == 1 and not grad.st.flags
-            and grad.st.nbytes == <size_t>grad.size * DT_SIZE[grad.dtype]):
+    if last and changes_in_place(grad) and grad.st.nbytes == <size_t>grad.size * DT_SIZE[grad.dtype]:
         out = tensor_alias(grad, value.ctx)
     else:
         out = tensor_empty(value.dims, value.ndim, value.dtype, value.dev, value.ctx)
@@ -209,10 +213,6 @@ cdef TensorBase updates_add(Updates u, TensorBase value, TensorBase grad, Update
     Py_INCREF(out)
     u.count += 1
     return out
-
-
-cdef inline bint changes_in_place(TensorBase t) noexcept:
-    return t.contig and t.offset == 0 and BURN_REFCNT(<void *>t.st) == 1 and not t.st.flags
 
 
 cdef tuple tensors_after(UpdateState state, int n_states, bint keep):

@@ -229,13 +229,13 @@ class SlicingMethods:
         Negative values count from the last class, fractions are cut off.
 
         Args:
-            num_classes: how many, at least 2; negative values count from the last.
+            num_classes: how many, from 2 to 2**31 - 1; negative values count from the last.
 
         Returns:
             Tensor [*shape, num_classes].
 
         Raises:
-            OutOfBoundsError: a value that is no class.
+            OutOfBoundsError: a value that is no class, or such a number of classes.
 
         >>> Tensor([0, -1]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
@@ -247,7 +247,7 @@ class SlicingMethods:
         """A new axis with on_value at each value and off_value elsewhere. Mirrors `Tensor::one_hot_fill`.
 
         Args:
-            num_classes: how many, at least 2; negative values count from the last.
+            num_classes: how many, from 2 to 2**31 - 1; negative values count from the last.
             on_value: number at each value.
             off_value: number elsewhere.
             axis: place of the new axis, in -(rank + 1)..rank.
@@ -256,7 +256,7 @@ class SlicingMethods:
             Tensor of the same dtype, with one axis more.
 
         Raises:
-            OutOfBoundsError: a value that is no class.
+            OutOfBoundsError: a value that is no class, or such a number of classes.
 
         >>> Tensor([0, 2]).one_hot_fill(3, 5, 0, -1).tolist()
         [[5, 0, 0], [0, 0, 5]]
