@@ -13,9 +13,7 @@
 #include "conv_columns.h"
 #if TBYTES == 4
 #include "conv_winograd.h"
-#if BURN_LEVEL >= 4
 #include "conv_winograd_weight.h"
-#endif
 #endif
 
 /* Returns bytes of scratch that could not be had. */
@@ -31,7 +29,7 @@ static size_t FN(forward)(const conv_call *call)
 /* The same for the gradient of the weight. */
 static size_t FN(gradient)(const conv_call *call, const T *grad, T *out)
 {
-#if TBYTES == 4 && BURN_LEVEL >= 4
+#if TBYTES == 4
     if (conv_choose(call, 1) == CONV_WINOGRAD && call->in[2] > 1 && call->out[2] > 1) {
         int again = 0;
         const size_t wanted = wino_weight_gradient(call, grad, out, &again);
