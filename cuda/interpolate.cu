@@ -183,7 +183,7 @@ INLINE void reads_of(Reads *a, double coordinate, i64 size, int taps, const Samp
         scale = 0;
     } else if (padding == PAD_REFLECTION) {
         if (mode != SAMPLE_BICUBIC) place = mirrored(place, start, span, &sign);
-        else if (span > 0) place -= 2 * span * floor((place - start) / (2 * span));
+        else if (span > 0) place = fmod(place, 2 * span);
         else place = 0, sign = 0;
     } else if (place < -8 || place > far) {
         place = place < 0 ? -8 : far;

@@ -86,7 +86,7 @@ static void sample_along(sample_axis *a, double coordinate, int64_t size, int mo
         /* the picture repeats after twice its size, so the taps of a cubic may be mirrored one by one */
         double low = aligned ? 0 : -0.5, span = (double)(aligned ? size - 1 : size);
         if (mode != SAMPLE_BICUBIC) place = reflected(place, low, span, &sign);
-        else if (span > 0) place -= 2 * span * floor((place - low) / (2 * span));
+        else if (span > 0) place = fmod(place, 2 * span);
         else place = 0, sign = 0;
     } else if (place < -8 || place > far) { /* as far out, and a number that an integer holds */
         place = place < 0 ? -8 : far;
