@@ -10,6 +10,13 @@
 #include "size_class.h"
 #include "headroom.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else /* a check of addresses sees the bytes between a request and its size class, and what a cached block held, as foreign */
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
 #define HUGE_BLOCK ((size_t)1 << 21)
 #define UNASKED_SHARE 8               /* this part of what was left is handed out before the system is asked again, */
 #define UNASKED_MOST ((size_t)1 << 28) /* and at most so much */
@@ -49,6 +56,7 @@ static void *heap_fresh(size_t bytes) {
     return block;
 }
 static void heap_return(void *p, size_t bytes) {
+    ASAN_UNPOISON_MEMORY_REGION(p, bytes);
     if (bytes < HUGE_BLOCK) { free(p); return; }
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     munmap(p, (bytes + page - 1) & ~(page - 1));
@@ -97,16 +105,19 @@ static void *heap_alloc(size_t bytes) {
     heap.live += rounded; heap.live_blocks++;
     if (heap.live > heap.peak) heap.peak = heap.live;
     heap_unlock();
-    if (p) return p;
-    if (heap_has_room(bytes)) p = heap_fresh(rounded);
+    if (!p && heap_has_room(bytes)) p = heap_fresh(rounded);
     if (!p && heap_trim() && heap_has_room(bytes)) p = heap_fresh(rounded);
-    if (!p) { heap_lock(); heap.live -= rounded; heap.live_blocks--; heap_unlock(); }
+    if (!p) { heap_lock(); heap.live -= rounded; heap.live_blocks--; heap_unlock(); return p; }
+    ASAN_UNPOISON_MEMORY_REGION(p, bytes);
+    ASAN_POISON_MEMORY_REGION((char *)p + bytes, rounded - bytes);
     return p;
 }
 static void heap_free(void *p, size_t bytes) {
     size_t rounded;
     if (!p) return;
     int c = size_class(bytes, &rounded);
+    ASAN_UNPOISON_MEMORY_REGION(p, sizeof(void *));
+    ASAN_POISON_MEMORY_REGION((char *)p + sizeof(void *), rounded - sizeof(void *)); /* the list's link stays readable */
     heap_lock();
     heap.live -= rounded; heap.live_blocks--;
     if (heap.cached + rounded <= heap.limit) {
