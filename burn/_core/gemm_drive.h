@@ -26,7 +26,8 @@ typedef struct {
     int64_t taken;                           /* tasks of STREAM that have an owner */
     int hold_b;                              /* of SLABS: b is the operand that stays */
     int64_t chunks, ranges;                  /* chunks of k, ranges of the long side */
-    int64_t group_count, held_size, group_size;
+    int64_t group_count, held_size, group_size, done_at;
+    int32_t *done;                           /* of each chunk's groups twice the blocks of k that are done, one more at work */
     T *sums;                                 /* of columns of b, or NULL; needs scratch at the end of pb */
     gemm_split groups;                       /* of panels of the long side */
     int64_t strip;                           /* of VECTOR: columns of a part */
@@ -273,12 +274,24 @@ static void FN(pack_slab)(void *ctx, int64_t task)
     }
 }
 
+enum { FN(LAST_PARTS) = 4 };
+
+/* The last block of each of several threads is cut into so many tasks: who is late then keeps the others waiting for less. */
+GEMM_INLINE int64_t FN(last_blocks)(const FN(job) *g) { return g->threads > 1 ? gemm_min(g->mt * g->nt, g->threads) : 0; }
+
 static void FN(block)(void *ctx, int64_t task)
 {
     const FN(job) *g = ctx;
     const gemm_split down = gemm_even(g->mp, g->mt), across = gemm_even(g->np, g->nt);
-    const int64_t ti = task % g->mt, tj = task / g->mt, slab = gemm_min(g->slab, g->k - g->at);
-    const int64_t i_begin = gemm_start(down, ti), i_end = gemm_start(down, ti + 1);
+    const int64_t whole = g->mt * g->nt - FN(last_blocks)(g), beyond = task - whole;
+    const int64_t at = beyond < 0 ? task : whole + beyond / FN(LAST_PARTS);
+    const int64_t ti = at % g->mt, tj = at / g->mt, slab = gemm_min(g->slab, g->k - g->at);
+    int64_t i_begin = gemm_start(down, ti), i_end = gemm_start(down, ti + 1);
+    if (beyond >= 0) {
+        const gemm_split parts = gemm_even(i_end - i_begin, FN(LAST_PARTS));
+        i_end = i_begin + gemm_start(parts, beyond % FN(LAST_PARTS) + 1);
+        i_begin += gemm_start(parts, beyond % FN(LAST_PARTS));
+    }
     const int64_t j_begin = gemm_start(across, tj), j_end = gemm_start(across, tj + 1);
     if (g->late) FN(pack_a_group)(g, i_begin, i_end, 0, slab, g->pa + gemm_start(g->rows, i_begin) * slab);
     for (int64_t k0 = 0; k0 < slab; k0 += g->kc) {
@@ -400,6 +413,8 @@ static void FN(execute)(FN(job) *g, T *scratch)
         gemm_spread(FN(panels), g, g->parts, g->threads);
         break;
     case FN(SLABS):
+        g->done = (int32_t *)(g->pb + g->done_at);
+        memset(g->done, 0, (size_t)(g->chunks * g->group_count) * sizeof *g->done);
         gemm_spread(FN(slabs), g, g->chunks * g->ranges, g->threads);
         if (g->chunks > 1 || g->half) gemm_spread(FN(add_chunks), g, g->parts, g->threads);
         if (g->sums) FN(join_columns)(g);
@@ -413,7 +428,7 @@ static void FN(execute)(FN(job) *g, T *scratch)
             const int64_t slab = gemm_min(g->slab, g->k - g->at);
             const int64_t b_tasks = g->csb == 1 ? gemm_ceil(slab, FN(PACK_DEPTH)) : g->np;
             gemm_spread(FN(pack_slab), g, FN(a_tasks)(g, slab) + b_tasks, g->threads);
-            gemm_spread(FN(block), g, g->mt * g->nt, g->threads);
+            gemm_spread(FN(block), g, g->mt * g->nt + (FN(LAST_PARTS) - 1) * FN(last_blocks)(g), g->threads);
         }
     }
 }

@@ -1,11 +1,11 @@
 /* ---- SLABS: the way for a long k, or one long side, included once an element type.
 
    A slab of one operand (all of its short side, one block of k deep) stays in L2; the other goes by in groups of panels.
-   Each task packs what it multiplies right before it does, so nothing packed ever goes to memory and back. Tasks are
-   chunks of k times ranges of the long side. A chunk sums into a matrix of its own, and the sums are added in the end:
-   the number of chunks depends on the shape alone, that of ranges also on the threads. Tasks take turns with blocks of k
-   and with groups, these from the last to the first: the end of an operand may still lie in a cache, and each task gets
-   its share of it. */
+   Each thread packs what it multiplies right before it does, so nothing packed ever goes to memory and back. k is cut into
+   chunks, which take turns with its blocks. A chunk sums into a matrix of its own, and the sums are added in the end:
+   the number of chunks depends on the shape alone. A thread begins with a range of one chunk: every so many groups, from the
+   last to the first, since the end of an operand may still lie in a cache, and each thread gets its share of it. Then it
+   takes what others have not begun of the same block, in the end that of other chunks: who is late has less to do. */
 
 enum { FN(HELD_GROUP) = 8, FN(LEAST_RANGE) = 4 };   /* row panels packed together; groups of a range at least */
 
@@ -76,50 +76,66 @@ GEMM_INLINE void FN(join_columns)(const FN(job) *g)
     }
 }
 
+/* Multiplies the slab `held` with a group, packed behind it; group `next` will come after it, if that is not negative. */
+GEMM_INLINE void FN(slab_group)(const FN(job) *g, int64_t chunk, int64_t at, int64_t k0, int64_t k1, T *held, int64_t next)
+{
+    const int64_t kk = k1 - k0, first = gemm_start(g->groups, at), last = gemm_start(g->groups, at + 1);
+    const int64_t i0 = g->hold_b ? first : 0, i1 = g->hold_b ? last : g->mp;
+    const int64_t j0 = g->hold_b ? 0 : first, j1 = g->hold_b ? g->np : last;
+    const int add = k0 > chunk * g->kc, whole = g->chunks == 1 && !g->half && k1 == g->k;
+    T *const moving = held + g->held_size, *const c = chunk ? g->pb + (chunk - 1) * g->m * g->n : g->c;
+    if (g->hold_b) FN(pack_a_group)(g, i0, i1, k0, k1, moving);
+    else FN(pack_b_group)(g, j0, j1, k0, k1, moving);
+    const T *const a = g->hold_b ? moving : held, *const b = g->hold_b ? held : moving;
+    T *const sums = g->pb + (g->chunks - 1) * g->m * g->n + chunk * g->np * NR;
+    if (g->sums && (at == 0 || !g->hold_b)) FN(add_columns)(b, j1 - j0, kk, sums + j0 * NR, !add);
+    FN(ahead) then = {.rows = 0};
+    if (next >= 0) then = FN(look_ahead)(g, next, k0, k1, (j1 - j0) * (i1 - i0));
+    for (int64_t j = j0; j < j1; j++)
+        for (int64_t i = i0; i < i1; i++) {
+            const int64_t row = gemm_start(g->rows, i);
+            const FN(target) to = {.c = c + row * g->n + j * NR,
+                                   .ldc = g->n,
+                                   .bias = whole && g->bias ? g->bias + j * NR : NULL,
+                                   .add = add,
+                                   .act = whole && g->act,
+                                   .w = FN(width)(g, j)};
+            FN(bring)(&then);
+            FN(tile_packed)(FN(height)(g, i), kk, a + (row - gemm_start(g->rows, i0)) * kk, b + (j - j0) * kk * NR, &to);
+        }
+}
+
+/* All of a chunk that nobody has begun, beginning with what is of one range. A group whose block before is at work is passed
+   over: whoever is at it goes on with it. So nobody waits. */
+static void FN(slab_chunk)(const FN(job) *g, int64_t chunk, int64_t range, T *held)
+{
+    const int64_t each = gemm_ceil(g->group_count, g->ranges);
+    int32_t *const done = g->done + chunk * g->group_count, step = 0;
+    for (int64_t k0 = chunk * g->kc; k0 < g->k; k0 += g->chunks * g->kc, step += 2) {
+        const int64_t k1 = gemm_min(k0 + g->kc, g->k);
+        int packed = 0;
+        for (int64_t turn = 0; turn < g->ranges; turn++)
+            for (int64_t n = 0; n < each; n++) {
+                const int64_t at = (turn ? n : each - 1 - n) * g->ranges + (range + turn) % g->ranges;
+                int32_t seen = step;
+                if (at >= g->group_count || __atomic_load_n(done + at, __ATOMIC_RELAXED) != step
+                    || !__atomic_compare_exchange_n(done + at, &seen, step + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+                    continue;
+                if (!packed && g->hold_b) FN(pack_b_group)(g, 0, g->np, k0, k1, held);
+                if (!packed && !g->hold_b) FN(pack_a_group)(g, 0, g->mp, k0, k1, held);
+                packed = 1;
+                FN(slab_group)(g, chunk, at, k0, k1, held, turn ? -1 : at - g->ranges);
+                __atomic_store_n(done + at, step + 2, __ATOMIC_RELEASE);
+            }
+    }
+}
+
 static void FN(slabs)(void *ctx, int64_t task)
 {
     const FN(job) *g = ctx;
-    const int64_t chunk = task / g->ranges, blocks = gemm_ceil(g->k, g->kc);
-    T *const held = g->pa + task * (g->held_size + g->group_size), *const moving = held + g->held_size;
-    T *const c = chunk ? g->pb + (chunk - 1) * g->m * g->n : g->c;
-    T *const sums = g->pb + (g->chunks - 1) * g->m * g->n + chunk * g->np * NR;
-    for (int64_t block = chunk; block < blocks; block += g->chunks) {
-        const int64_t k0 = block * g->kc, k1 = gemm_min(k0 + g->kc, g->k), kk = k1 - k0;
-        if (g->hold_b) FN(pack_b_group)(g, 0, g->np, k0, k1, held);
-        else FN(pack_a_group)(g, 0, g->mp, k0, k1, held);
-        if (g->sums && g->hold_b && task % g->ranges == 0) FN(add_columns)(held, g->np, kk, sums, block == chunk);
-        for (int64_t at = g->group_count - 1 - task % g->ranges; at >= 0; at -= g->ranges) {
-            int64_t i0 = 0, i1 = g->mp, j0 = 0, j1 = g->np;
-            if (g->hold_b) {
-                i0 = gemm_start(g->groups, at);
-                i1 = gemm_start(g->groups, at + 1);
-                FN(pack_a_group)(g, i0, i1, k0, k1, moving);
-            } else {
-                j0 = gemm_start(g->groups, at);
-                j1 = gemm_start(g->groups, at + 1);
-                FN(pack_b_group)(g, j0, j1, k0, k1, moving);
-                if (g->sums) FN(add_columns)(moving, j1 - j0, kk, sums + j0 * NR, block == chunk);
-            }
-            const T *const a = g->hold_b ? moving : held, *const b = g->hold_b ? held : moving;
-            const int64_t first = gemm_start(g->rows, i0);
-            FN(ahead) next = {.rows = 0};
-            if (at >= g->ranges)
-                next = FN(look_ahead)(g, at - g->ranges, k0, k1, (j1 - j0) * (i1 - i0));
-            for (int64_t j = j0; j < j1; j++)
-                for (int64_t i = i0; i < i1; i++) {
-                    const int64_t row = gemm_start(g->rows, i);
-                    const int whole = g->chunks == 1 && !g->half && k1 == g->k;
-                    const FN(target) to = {.c = c + row * g->n + j * NR,
-                                           .ldc = g->n,
-                                           .bias = whole && g->bias ? g->bias + j * NR : NULL,
-                                           .add = block > chunk,
-                                           .act = whole && g->act,
-                                           .w = FN(width)(g, j)};
-                    FN(bring)(&next);
-                    FN(tile_packed)(FN(height)(g, i), kk, a + (row - first) * kk, b + (j - j0) * kk * NR, &to);
-                }
-        }
-    }
+    T *const held = g->pa + task * (g->held_size + g->group_size);
+    for (int64_t turn = 0; turn < g->chunks; turn++)
+        FN(slab_chunk)(g, (task / g->ranges + turn) % g->chunks, task % g->ranges, held);
 }
 
 /* The sums of all chunks, with bias and ReLU, some rows a task; also where results are rounded to half floats. */
@@ -161,6 +177,8 @@ GEMM_INLINE int FN(plan_slabs)(FN(job) *g, int64_t kc)
     g->group_size = (g->hold_b ? FN(HELD_GROUP) * GEMM_MR : GEMM_GROUP * NR) * g->kc;
     g->pa_size = g->chunks * g->ranges * (g->held_size + g->group_size);
     g->pb_size = (g->chunks - 1) * g->m * g->n + (g->sums ? g->chunks * g->np * NR : 0);
+    g->done_at = g->pb_size;
+    g->pb_size += gemm_ceil(g->chunks * g->group_count * (int64_t)sizeof *g->done, TBYTES);
     g->parts = gemm_min(g->m, 4 * g->threads);
     return 1;
 }
