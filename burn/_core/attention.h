@@ -57,10 +57,6 @@ struct attention_type {
     void (*backward)(const attention_job *j, int64_t b, int64_t kv, void *scratch);
 };
 
-VINL vd vd_exp(vd x) {
-    for (int l = 0; l < VD; l++) x[l] = exp(x[l]);
-    return x;
-}
 VINL vd vd_tanh(vd x) {
     for (int l = 0; l < VD; l++) x[l] = tanh(x[l]);
     return x;
@@ -74,16 +70,26 @@ VINL double vd_hmax(vd v) {
     for (int l = 1; l < VD; l++) m = v[l] > m ? v[l] : m;
     return m;
 }
-/* e^x for x up to 0, or little more. Below -87 it is 0, not subnormal: an instruction that makes or takes a subnormal number
-   can cost a hundred others, and a weight of e^-87 beside one of 1 is not seen. */
-VINL vf vf_weight(vf x) {
-    vf z, r = vm_reduce(x, &z), p = vm_expm1_small(r), scale = (vf)(((vi)z << 23) + (vi)bc(1.f));
+/* e^x of n vectors in place, n a constant, for x up to 0, or little more. Below -87 it is 0, not subnormal: an instruction
+   that makes or takes a subnormal number can cost a hundred others, and a weight of e^-87 beside one of 1 is not seen. */
+VINL void vf_weights(vf *x, int n) {
+    vf z[4], p[4];
 #if BURN_LEVEL == 4
-    return (vf)_mm512_maskz_fmadd_ps(vm_not(vf_lt(x, bc(-87.f))), (__m512)p, (__m512)scale, (__m512)scale);
+    VM_EACH(j, n) {
+        p[j] = vm_expm1_small(vm_reduce(x[j], z + j));
+        const __m512 scale = (__m512)(((vi)z[j] << 23) + (vi)bc(1.f));
+        x[j] = (vf)_mm512_maskz_fmadd_ps(vm_not(vf_lt(x[j], bc(-87.f))), (__m512)p[j], scale, scale);
+    }
 #else
-    return vf_sel(vf_lt(x, bc(-87.f)), bc(0.f), vf_fma(p, scale, scale));
+    VM_EACH(j, n) x[j] = vf_sel(vf_lt(x[j], bc(-87.f)), bc(-88.03f), x[j]); /* 2^-127 is made as 0 */
+    vm_reduce_many(x, z, p, n);
+    VM_EACH(j, n) {
+        vf scale = (vf)(((vi)z[j] << 23) + (vi)bc(1.f));
+        x[j] = vf_fma(p[j], scale, scale);
+    }
 #endif
 }
+VINL void vd_weights(vd *x, int n) { VM_EACH(j, n) for (int l = 0; l < VD; l++) x[j][l] = exp(x[j][l]); }
 VINL vd vd_load_n(const double *p, int64_t k) {
     vd v = {0};
     memcpy(&v, p, (size_t)k * 8);
@@ -101,7 +107,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_n
 #define STORE vf_store
 #define STORE_N vf_store_n
-#define EXP vf_weight
+#define EXPS vf_weights
 #define TANH m_tanh
 #define HSUM vf_sum
 #define MAXV vf_max
@@ -120,7 +126,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vd_load_n
 #define STORE vd_store
 #define STORE_N vd_store_n
-#define EXP vd_exp
+#define EXPS vd_weights
 #define TANH vd_tanh
 #define HSUM vd_sum
 #define MAXV vd_max
@@ -139,7 +145,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_f16_n
 #define STORE vf_store_f16
 #define STORE_N vf_store_f16_n
-#define EXP vf_weight
+#define EXPS vf_weights
 #define TANH m_tanh
 #define HSUM vf_sum
 #define MAXV vf_max
@@ -158,7 +164,7 @@ VINL void vd_store_n(double *p, vd v, int64_t k) { memcpy(p, &v, (size_t)k * 8);
 #define LOAD_N vf_load_bf16_n
 #define STORE vf_store_bf16
 #define STORE_N vf_store_bf16_n
-#define EXP vf_weight
+#define EXPS vf_weights
 #define TANH m_tanh
 #define HSUM vf_sum
 #define MAXV vf_max

@@ -1,7 +1,7 @@
 /* The attention kernels of one dtype. attention.h includes this file once a dtype, with these macros set:
      T, A, V, L      type in memory, type that it is computed in, vector of A and its lanes
      LOAD, STORE     L elements at p as V; LOAD_N, STORE_N only the first k of them (others read as 0)
-     EXP, TANH, HSUM, MAXV, HMAX   functions of V       GEMM(name)   register tiles of A
+     EXPS, TANH, HSUM, MAXV, HMAX   functions of V       GEMM(name)   register tiles of A
      PANEL, LANES    columns of a register tile, and of half a one           FN(name)  name_dtype
 
    Keys are turned once a head into panels [d][PANEL], values are copied into panels [keys][PANEL], so that products read
@@ -167,25 +167,27 @@ VINL A FN(most)(const A *s, int64_t n, A m) {
 }
 /* scores become exponentials against `base`; their sum */
 VINL A FN(exponentials)(A *s, int64_t n, A base) {
-    V a = {0}, b = a, v, w, c = SPREAD(base);
+    V sums[2] = {{0}}, v[4], c = SPREAD(base);
     int64_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) {
-        memcpy(&v, s + i, sizeof v);
-        memcpy(&w, s + i + L, sizeof w);
-        v = EXP(v - c);
-        w = EXP(w - c);
-        memcpy(s + i, &v, sizeof v);
-        memcpy(s + i + L, &w, sizeof w);
-        a += v;
-        b += w;
+    for (; i + 4 * L <= n; i += 4 * L) {
+        VM_EACH(j, 4) {
+            memcpy(v + j, s + i + j * L, sizeof *v);
+            v[j] -= c;
+        }
+        EXPS(v, 4);
+        VM_EACH(j, 4) {
+            memcpy(s + i + j * L, v + j, sizeof *v);
+            sums[j % 2] += v[j];
+        }
     }
     for (; i < n; i += L) {
-        memcpy(&v, s + i, sizeof v);
-        v = EXP(v - c);
-        memcpy(s + i, &v, sizeof v);
-        a += v;
+        memcpy(v, s + i, sizeof *v);
+        *v -= c;
+        EXPS(v, 1);
+        memcpy(s + i, v, sizeof *v);
+        sums[i / L % 2] += *v;
     }
-    return HSUM(a + b);
+    return HSUM(sums[0] + sums[1]);
 }
 
 /* `rows` queries meet n keys: what was summed up before shrinks where the maximum grows, then comes what is new */
@@ -242,6 +244,24 @@ static void FN(forward)(const attention_job *j, int64_t b, int64_t h, int64_t fi
     }
 }
 
+/* n vectors of scores and of slopes of weights become weights and slopes of scores; n is a constant */
+VINL void FN(slopes)(A *s, A *ds, V most, V share, V own, int n) {
+    V p[4];
+    VM_EACH(i, n) {
+        memcpy(p + i, s + i * L, sizeof *p);
+        p[i] -= most;
+    }
+    EXPS(p, n);
+    VM_EACH(i, n) {
+        V t;
+        memcpy(&t, ds + i * L, sizeof t);
+        p[i] *= share;
+        memcpy(s + i * L, p + i, sizeof *p);
+        t = p[i] * (t - own);
+        memcpy(ds + i * L, &t, sizeof t);
+    }
+}
+
 /* All query heads of one head of keys and values; their gradients add up in scratch. */
 static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *scratch) {
     int64_t group = j->heads / j->kv_heads, d = j->d, w = j->width, keys = j->keys, padded = ceil_div(keys, PANEL) * PANEL;
@@ -284,15 +304,9 @@ static void FN(backward)(const attention_job *j, int64_t b, int64_t kv, void *sc
                 for (int64_t r = 0; r < rows; r++) {
                     A *sr = s + r * BACK_ROOM, *dr = ds + r * BACK_ROOM;
                     V c = SPREAD(most[r]), f = SPREAD(share[r]), o = SPREAD(own[r]);
-                    for (int64_t i = 0; i < n; i += L) {
-                        V p, t;
-                        memcpy(&p, sr + i, sizeof p);
-                        memcpy(&t, dr + i, sizeof t);
-                        p = EXP(p - c) * f;
-                        t = p * (t - o);
-                        memcpy(sr + i, &p, sizeof p);
-                        memcpy(dr + i, &t, sizeof t);
-                    }
+                    int64_t i = 0;
+                    for (; i + 4 * L <= n; i += 4 * L) FN(slopes)(sr + i, dr + i, c, f, o, 4);
+                    for (; i < n; i += L) FN(slopes)(sr + i, dr + i, c, f, o, 1);
                     if (j->dbias) FN(put_rows)(dr, n, 1, n, 1, (T *)j->dbias + (row + r) * keys + k0, n);
                     for (int64_t i = 0; j->softcap > 0 && i < n; i++) dr[i] *= slopes[r * BACK_ROOM + i];
                 }
@@ -323,7 +337,7 @@ static const attention_type FN(attention) = {
 #undef LOAD_N
 #undef STORE
 #undef STORE_N
-#undef EXP
+#undef EXPS
 #undef TANH
 #undef HSUM
 #undef MAXV
