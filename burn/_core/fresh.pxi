@@ -158,14 +158,18 @@ cdef int fresh_dims(object shape, int64_t *dims) noexcept:
     return max(n, 0)
 
 
-def fresh(shape, int dtype, int dev, int ctx):
-    """A tensor of undefined content."""
+cdef TensorBase undefined(object shape, int dtype, int dev, int ctx):
     cdef int64_t dims[8]
     cdef int n = fresh_dims(shape, dims)
     if n == 0:
         return None
     count_of(dims, n)
     return tensor_empty(dims, n, dtype, dev, ctx)
+
+
+def fresh(shape, int dtype, int dev, int ctx):
+    """A tensor of undefined content."""
+    return undefined(shape, dtype, dev, ctx)
 
 
 cdef int device_and_dtype(object device, int which, int *slot, int *ctx) except -2:
@@ -220,7 +224,7 @@ def ones(Op op, shape, device=None):
 def blank(Op op, shape, device=None):
     """A Float tensor of undefined content."""
     cdef int slot, ctx, dtype = device_and_dtype(device, 0, &slot, &ctx)
-    return None if dtype < 0 else fresh(shape, dtype, slot, ctx)
+    return None if dtype < 0 else undefined(shape, dtype, slot, ctx)
 
 
 def blank_like(Op op, TensorBase x):
