@@ -9,6 +9,7 @@ typedef struct {
     T *out, *sums;               /* sums: [group, part][kernel depth][o][columns] */
     int64_t columns, units, parts, splits, positions;
     int32_t *places;             /* of the vectors of inner products; NULL where columns are packed */
+    int64_t edges, flat;         /* where the last of them begin; what a map of the gradient takes, its rows as in a slab, or 0 */
     int failed;
 } FN(weight);
 
@@ -19,35 +20,55 @@ enum { FN(UNIT) = 256, FN(FEW) = 32, FN(FEW_LANES) = 96 * 1024 / TBYTES };
 
 static int FN(is_few)(const FN(job) *g, int64_t depth)
 {
-    const int64_t cols = g->col_block;
-    return g->call->o <= FN(FEW) && g->col_blocks == 1 && cols >= VL && gemm_ceil(cols, VL) * VL * 4 <= cols * 5 &&
+    const int64_t cols = g->col_block, wide = gemm_min(gemm_ceil(cols, VL) * VL, g->width);
+    return g->call->o <= FN(FEW) && g->col_blocks == 1 && cols >= VL && wide * 4 <= cols * 5 &&
            g->row_block * cols >= FN(UNIT) && g->call->o * FN(few_columns)(depth) * VL <= FN(FEW_LANES);
 }
 
-/* The places of the vectors in `rows` rows: first those of all rows that are whole, then the edges. */
-static void FN(few_places)(const FN(job) *g, int64_t rows, int32_t *to)
+/* Positions from the first one of `rows` rows to the last, with those between rows. */
+GEMM_INLINE int64_t FN(flat_length)(const FN(job) *g, int64_t rows) { return (rows - 1) * g->width + g->col_block; }
+
+/* The places of the vectors in `rows` rows: first those of all rows that are whole, then the edges; or where the gradient's rows
+   lie as the slab's, those of all rows as of one, then its edge for each number of rows. */
+static void FN(few_places)(FN(weight) *w, int32_t *to)
 {
-    const int64_t cols = g->col_block, out = g->axis[2].out;
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t j = 0; j + VL <= cols; j += VL) {
-            *to++ = (int32_t)(r * g->width + j);
-            *to++ = (int32_t)(r * out + j);
-        }
+    const FN(job) *g = &w->job;
+    const int64_t cols = g->col_block, out = g->axis[2].out, rows = g->row_block;
+    w->places = to;
+    if (w->flat)
+        for (int64_t p = 0; p + VL <= FN(flat_length)(g, rows); p += VL) *to++ = (int32_t)p, *to++ = (int32_t)p;
+    else
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t j = 0; j + VL <= cols; j += VL) {
+                *to++ = (int32_t)(r * g->width + j);
+                *to++ = (int32_t)(r * out + j);
+            }
+    w->edges = to - w->places;
     for (int64_t r = 0; r < rows; r++) {
         *to++ = (int32_t)(r * g->width + cols - VL);
-        *to++ = (int32_t)(r * out + cols - VL);
+        *to++ = (int32_t)(r * (w->flat ? g->width : out) + cols - VL);
     }
 }
 
 static FN(steps) FN(few_steps)(const FN(weight) *w, int64_t rows)
 {
-    const int64_t cols = w->job.col_block, rest = cols % VL;
-    const int32_t *edge = w->places + w->job.row_block * (cols / VL) * 2;
-    FN(steps) s = {.full = w->places, .edge = edge, .full_count = rows * (cols / VL), .edge_count = rest ? rows : 0};
+    const int64_t cols = w->flat ? FN(flat_length)(&w->job, rows) : w->job.col_block, rest = cols % VL;
+    FN(steps) s = {.full = w->places, .edge = w->places + w->edges + (w->flat ? 2 * (rows - 1) : 0)};
+    s.full_count = cols / VL * (w->flat ? 1 : rows);
+    s.edge_count = rest == 0 ? 0 : w->flat ? 1 : rows;
     TI mask[VL];
     for (int l = 0; l < VL; l++) mask[l] = l >= VL - rest ? -1 : 0;
     memcpy(&s.mask, mask, sizeof mask);
     return s;
+}
+
+/* The gradient of all output channels at `rows` rows, as the slab's lie: zeros between them. */
+static void FN(few_flat)(const FN(weight) *w, const T *grad, int64_t ld, int64_t rows, T *to)
+{
+    const int64_t cols = w->job.col_block, width = w->job.width;
+    for (int64_t o = 0; o < w->job.call->o; o++)
+        for (int64_t r = 0; r < rows; r++)
+            FN(fill_row)(grad + o * ld + r * cols, 1, 0, cols, r + 1 < rows ? width : cols, to + o * w->flat + r * width);
 }
 
 /* Rows of the slab at `rows` x `cols` positions for columns k..k + NR of the product, to [position][NR]. */
@@ -83,7 +104,7 @@ static void FN(weight_part)(void *ctx, int64_t task)
     const int64_t depth = call->c * call->kernel[1] * call->kernel[2];
     T *sums = w->sums + (group * w->parts + part) * call->kernel[0] * call->o * w->columns;
     const int64_t every = FN(few_columns)(depth), lanes = call->o * every * VL;
-    const int64_t room_a = w->places ? 0 : (outputs * w->positions + 63) / 64 * 64;
+    const int64_t room_a = (outputs * (w->places ? w->flat : w->positions) + 63) / 64 * 64;
     const int64_t room_b = w->places ? call->kernel[0] * lanes + VL * VL : (w->positions + VL) * NR;
     const size_t bytes = (room_a + room_b + g->slab) * sizeof(T);
     T *a = rt->alloc(bytes), *b = a + room_a, *slab = b + room_b;
@@ -101,6 +122,7 @@ static void FN(weight_part)(void *ctx, int64_t task)
         const int64_t rows = gemm_min(g->row_block, h->out - q0), cols = gemm_min(g->col_block, v->out - j0);
         const int64_t k = rows * cols, volume = d->out * FN(plane_out)(g);
         const T *grad = w->grad + (image * call->o + o0) * volume + z * FN(plane_out)(g) + q0 * v->out + j0;
+        if (w->flat) FN(few_flat)(w, grad, volume, rows, a);
         for (int64_t i = w->places ? i1 : i0; i < i1; i++) {
             const int64_t o = gemm_start(g->rows, i) - o0;
             const int height = FN(job_height)(g, i);
@@ -117,7 +139,7 @@ static void FN(weight_part)(void *ctx, int64_t task)
                           (rows - 1) * h->read + h->span + 1, q0 * h->read + h->low, j0 * v->read + v->low, slab);
             if (w->places) {
                 const FN(steps) steps = FN(few_steps)(w, rows);
-                FN(few_unit)(g, &steps, grad, volume, slab, depth, every, b + t * lanes);
+                FN(few_unit)(g, &steps, w->flat ? a : grad, w->flat ? w->flat : volume, slab, depth, every, b + t * lanes);
                 continue;
             }
             T *c = sums + (t * call->o + o0) * w->columns;
@@ -239,14 +261,13 @@ static size_t FN(weight_gradient)(const conv_call *call, const T *grad, T *out)
     w.parts = i64_max(w.parts, 1);
     w.splits = i64_max(1, gemm_min(g->mp / 8, FN(PARTS) / 2 / (w.parts * call->groups)));
     if (few) w.splits = 1;
-    const int64_t places = few ? g->row_block * (g->col_block / VL + 1) * 2 : 0;
+    /* rows that are read on, and what lies between them, where that is less than their last vectors lack */
+    if (few && g->width < gemm_ceil(g->col_block, VL) * VL) w.flat = FN(flat_length)(g, g->row_block);
+    const int64_t places = few ? g->row_block * (g->col_block / VL + 2) * 2 : 0;
     const size_t bytes = call->groups * w.parts * size * sizeof(T) + places * sizeof(int32_t);
     w.sums = rt->alloc(bytes);
     if (w.sums) {
-        if (places) {
-            w.places = (int32_t *)(w.sums + call->groups * w.parts * size);
-            FN(few_places)(g, g->row_block, w.places);
-        }
+        if (places) FN(few_places)(&w, (int32_t *)(w.sums + call->groups * w.parts * size));
         const double work = (double)w.units * w.positions * call->groups * call->o * depth * call->kernel[0] / 12;
         rt_tasks(FN(weight_part), &w, call->groups * w.parts * w.splits, work);
         rt_tasks(FN(weight_sum), &w, call->groups * call->o, (double)(call->groups * w.parts * size) / 4);

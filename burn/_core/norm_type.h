@@ -281,7 +281,21 @@ VINL void FN(column_block)(const T *x, int64_t width, int64_t rows, const int ve
         STORE_A(square + L, LOAD_A(square + L) + q1);
     }
 }
-static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to) {
+/* a copy of rows of w elements, next to each other */
+VINL const T *FN(bring)(const T *x, int64_t ld, int64_t rows, int64_t w, T *to) {
+    const T *copy = to;
+    for (int64_t i = 0; i < rows; i++, x += ld, to += w) {
+        int64_t c = 0;
+        for (; c + L <= w; c += L) {
+            v_prefetch(x + BLOCK * ld + c);
+            STORE(to + c, LOAD(x + c));
+        }
+        for (; c < w; c++) to[c] = x[c];
+    }
+    return copy;
+}
+/* near: where the columns are copied to, rows of them alone, or NULL */
+static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to, void *near) {
     A around[TILE + L] __attribute__((aligned(64))), sum[TILE + L] __attribute__((aligned(64))),
         square[TILE + L] __attribute__((aligned(64)));
     int64_t first = part * j->per, last = i64_min(first + j->per, j->outer), w = to - from;
@@ -289,10 +303,15 @@ static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, in
     for (int64_t r = first; r < last; r += BLOCK) {
         int64_t rows = i64_min(BLOCK, last - r), c = 0;
         const T *x = (const T *)j->x + r * j->width + from;
+        int64_t ld = j->width;
+        if (near) {
+            x = FN(bring)(x, ld, rows, w, (T *)near + r * w);
+            ld = w;
+        }
         /* two vectors at once: where rows lie a multiple of 4 KB apart, their lines drive each other out of L1 */
         for (; c + 2 * L <= w; c += 2 * L)
-            FN(column_block)(x + c, j->width, rows, 2, L, r == first, around + c, sum + c, square + c);
-        for (; c < w; c += L) FN(column_block)(x + c, j->width, rows, 1, w - c, r == first, around + c, sum + c, square + c);
+            FN(column_block)(x + c, ld, rows, 2, L, r == first, around + c, sum + c, square + c);
+        for (; c < w; c += L) FN(column_block)(x + c, ld, rows, 1, w - c, r == first, around + c, sum + c, square + c);
     }
     for (int64_t c = 0; c < w; c++) {
         double s = sum[c];
@@ -300,7 +319,8 @@ static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, in
         out[2 * c + 1] = fmax(square[c] - s * s / count, square[c] * 0);
     }
 }
-static void FN(run_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to) {
+static void FN(run_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to, void *near) {
+    (void)near; /* a channel's runs are long: they stay where they are */
     int64_t first = part * j->per, last = i64_min(first + j->per, j->outer);
     for (int64_t c = from; c < to; c++) {
         moments of = {0};
@@ -348,14 +368,14 @@ static void FN(run_sums)(const norm_job *j, int64_t part, int64_t from, int64_t 
 }
 
 /* factors of column or channel c: mean, p, q, r of y = (x - mean) * q + r, or of dx = g * p + (x - mean) * q + r */
-VINL void FN(set_factors)(norm_job *j, int64_t channel, A mean, A p, A q, A r) {
+VINL void FN(set_factors)(const norm_job *j, int64_t channel, A mean, A p, A q, A r) {
     A *f = j->part;
     int64_t fold = j->width / j->channels, w = j->width;
     for (int64_t c = channel * fold; c < (channel + 1) * fold; c++) f[c] = mean, f[w + c] = p, f[2 * w + c] = q, f[3 * w + c] = r;
 }
-static void FN(factors)(norm_job *j) {
+static void FN(factors)(const norm_job *j, int64_t from, int64_t to) {
     int64_t fold = j->width / j->channels, each = j->inner / fold;
-    for (int64_t c = 0; c < j->channels; c++) {
+    for (int64_t c = from; c < to; c++) {
         moments of = {0};
         if (j->train) {
             for (int64_t p = 0; p < j->parts; p++)
@@ -393,17 +413,19 @@ static void FN(factors_bwd)(norm_job *j, void *dgamma, void *dbeta) {
     }
 }
 
-VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64_t to, const int with_g, const int with_x) {
+/* x: the row's element of column `from` */
+VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64_t to, const T *x, const int with_g,
+                             const int with_x) {
     const A *mean = j->part, *p = mean + j->width, *q = p + j->width, *r = q + j->width;
-    const T *x = (const T *)j->x + row * j->width, *g = (const T *)j->g + row * j->width;
+    const T *g = (const T *)j->g + row * j->width;
     T *y = (T *)j->y + row * j->width;
 #define VALUE(LD, LA) \
     V v = (V){0}; \
-    if (with_x) v = FMA(LD(x) - LA(mean), LA(q), LA(r)); \
-    if (with_g) v = FMA(LD(g), LA(p), v);
+    if (with_x) v = FMA(LD(x, c - from) - LA(mean), LA(q), LA(r)); \
+    if (with_g) v = FMA(LD(g, c), LA(p), v);
     int64_t c = from;
     for (; c + L <= to; c += L) {
-#define AT(p) LOAD(p + c)
+#define AT(p, i) LOAD(p + (i))
 #define AT_A(p) LOAD_A(p + c)
         VALUE(AT, AT_A)
         PUTV(y + c, v, j->stream);
@@ -411,7 +433,7 @@ VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64
 #undef AT_A
     }
     if (c < to) {
-#define AT(p) LOAD_N(p + c, to - c)
+#define AT(p, i) LOAD_N(p + (i), to - c)
 #define AT_A(p) LOAD_A_N(p + c, to - c)
         VALUE(AT, AT_A)
         STORE_N(y + c, v, to - c);
@@ -421,40 +443,45 @@ VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64
 #undef VALUE
 }
 /* two rows of y, which share the loads of the factors, as far as whole vectors go */
-VINL int64_t FN(pair_of_rows)(const norm_job *j, int64_t row, int64_t from, int64_t to) {
+VINL int64_t FN(pair_of_rows)(const norm_job *j, int64_t row, int64_t from, int64_t to, const T *x, int64_t ld) {
     const A *mean = j->part, *q = mean + 2 * j->width, *r = q + j->width;
-    const T *x = (const T *)j->x + row * j->width;
     T *y = (T *)j->y + row * j->width;
-    for (; from + L <= to; from += L) {
+    for (; from + L <= to; from += L, x += L) {
         V m = LOAD_A(mean + from), s = LOAD_A(q + from), b = LOAD_A(r + from);
-        V v = FMA(LOAD(x + from) - m, s, b), w = FMA(LOAD(x + j->width + from) - m, s, b);
+        V v = FMA(LOAD(x) - m, s, b), w = FMA(LOAD(x + ld) - m, s, b);
         PUTV(y + from, v, j->stream);
         PUTV(y + j->width + from, w, j->stream);
     }
     return from;
 }
-static void FN(columns)(const norm_job *j, int64_t first, int64_t last) {
+/* near: NULL, or a copy of these columns of all rows */
+static void FN(columns)(const norm_job *j, int64_t first, int64_t last, int64_t from, int64_t end, const void *near) {
     const int64_t tile = (j->g ? 2 : 8) * TILE; /* three factors and x in L1, or four and two more */
-    for (int64_t from = 0; from < j->width; from += tile) {
-        int64_t to = i64_min(from + tile, j->width), r = first;
-        for (; !j->g && r + 1 < last; r += 2) {
-            int64_t c = FN(pair_of_rows)(j, r, from, to);
+    const int64_t ld = near ? end - from : j->width;
+    const T *at = near ? (const T *)near + first * ld : (const T *)j->x + first * ld + from;
+    for (int64_t to; from < end; from = to, at += tile) {
+        int64_t r = first;
+        const T *x = at;
+        to = i64_min(from + tile, end);
+        for (; !j->g && r + 1 < last; r += 2, x += 2 * ld) {
+            int64_t c = FN(pair_of_rows)(j, r, from, to, x, ld);
             if (c == to) continue;
-            FN(row_of_columns)(j, r, c, to, 0, 1);
-            FN(row_of_columns)(j, r + 1, c, to, 0, 1);
+            FN(row_of_columns)(j, r, c, to, x + (c - from), 0, 1);
+            FN(row_of_columns)(j, r + 1, c, to, x + ld + (c - from), 0, 1);
         }
-        for (; r < last; r++) {
-            if (!j->g) FN(row_of_columns)(j, r, from, to, 0, 1);
-            else if (j->train) FN(row_of_columns)(j, r, from, to, 1, 1);
-            else FN(row_of_columns)(j, r, from, to, 1, 0);
+        for (; r < last; r++, x += ld) {
+            if (!j->g) FN(row_of_columns)(j, r, from, to, x, 0, 1);
+            else if (j->train) FN(row_of_columns)(j, r, from, to, x, 1, 1);
+            else FN(row_of_columns)(j, r, from, to, x, 1, 0);
         }
     }
     if (j->stream) v_fence();
 }
-static void FN(runs)(const norm_job *j, int64_t first, int64_t last) {
+/* rows `first` to `last` of [outer, channels], each `step` from the one before */
+static void FN(runs)(const norm_job *j, int64_t first, int64_t last, int64_t step) {
     const A *f = j->part;
     int64_t w = j->width;
-    for (int64_t i = first; i < last; i++) {
+    for (int64_t i = first; i < last; i += step) {
         int64_t c = i % j->channels;
         const T *x = (const T *)j->x + i * j->inner, *g = (const T *)j->g + i * j->inner;
         T *y = (T *)j->y + i * j->inner;

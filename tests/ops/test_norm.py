@@ -145,6 +145,32 @@ def test_threads_do_not_matter(shape, flex):
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("dtype", [F16, F32, F64], ids=str)
+@pytest.mark.parametrize("shape", [(2100, 517), (5000, 290), (5, 23, 67, 79), (3, 20, 190, 190)], ids=str)
+def test_batches_larger_than_caches(shape, dtype, flex):
+    """Where x is read once, a channel's elements staying near, and where it is read twice: by one thread and by two."""
+    rng = np.random.default_rng(6)
+    n, axes = shape[1], (0, *range(2, len(shape)))
+    x = (rng.standard_normal(shape) * 3 + 1).astype(dtype)
+    x[0, 1] = np.nan
+    gamma, beta = (rng.standard_normal(n).astype(dtype) for _ in range(2))
+    results = []
+    for count in (1, 2):
+        with threads(count):
+            results.append(
+                [array(t) for t in module.batch_norm_train(*(tensor(v, flex) for v in (x, gamma, beta)), 1e-5)]
+            )
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+    wide, spread = x.astype(F64), [1, n] + [1] * (len(shape) - 2)
+    mean, variance = wide.mean(axes), wide.var(axes)
+    scale = (gamma.astype(F64) / np.sqrt(variance + 1e-5)).reshape(spread)
+    want = (wide - mean.reshape(spread)) * scale + beta.astype(F64).reshape(spread)
+    close = {F16: 4e-3, F32: 4e-6, F64: 1e-12}[dtype]
+    for have, wanted in zip(results[0], (want, mean, variance), strict=True):
+        np.testing.assert_allclose(have.astype(F64), wanted, rtol=close, atol=close)
+
+
 @pytest.mark.parametrize("dtype", [F16, BF16, F32, F64], ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("shape", [(3, 5), (2, 700), (5, 1), (600, 1024)], ids=str)
 def test_distances_of_rows(shape, dtype, device):
