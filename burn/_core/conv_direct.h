@@ -84,7 +84,7 @@ typedef struct {
 #ifdef MASK
 #include "conv_run.h"
 #else
-enum { FN(RUN) = 0 };
+GEMM_INLINE int64_t FN(run_depth)(const FN(job) *g) { return 0 * g->mp; }
 #endif
 
 /* All output channels of a group. Outputs may be written twice, unless something is added to them: so the last group of a row
@@ -96,7 +96,7 @@ static void FN(multiply)(const FN(job) *g, const FN(patch) *w)
     const int64_t far = !w->add && w->cols >= VL ? w->cols - VL : w->cols;
     const int wide = g->rows.each + (g->rows.more > 0) <= GEMM_THREE ? 3 : 2;
 #ifdef MASK
-    if (!w->add && depth <= FN(RUN)) {
+    if (!w->add && depth <= FN(run_depth)(g)) {
         for (int64_t i = 0; i < g->mp; i++) {
             const int64_t o = gemm_start(g->rows, i);
             FN(run_of)(FN(job_height)(g, i), g, w, w->a + o * depth, w->bias ? w->bias + o : NULL, w->y + o * w->ld);
@@ -333,7 +333,7 @@ static void FN(mend_borders)(void *ctx, int64_t task)
 /* Neither padding nor stride, and so little depth that copying would be a large part of the work. */
 static int FN(is_own_slab)(const FN(job) *g)
 {
-    int own = FN(RUN) && !FN(is_thin)(g->call) && g->call->c * g->call->kernel[1] * g->call->kernel[2] <= FN(RUN) &&
+    int own = !FN(is_thin)(g->call) && g->call->c * g->call->kernel[1] * g->call->kernel[2] <= FN(run_depth)(g) &&
               g->call->kernel[0] == 1 && g->call->c * g->call->in[0] * FN(plane_in)(g) <= INT32_MAX;
     for (int a = 0; a < CONV_AXES; a++) {
         const conv_axis *axis = &g->axis[a];

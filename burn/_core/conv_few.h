@@ -1,6 +1,6 @@
 /* The gradient of the weight for few output channels, included once an element type after conv_direct.h: inner products of
-   rows of the gradient and of the slab, vector by vector, with nothing packed or transposed. A tile is 4 output channels and
-   3 columns (c, tap); its 12 sums are vectors, and their lanes are added at the very end. */
+   rows of the gradient and of the slab, vector by vector, with nothing packed or transposed. A tile is FEW_ROWS output channels
+   and 3 columns (c, tap); its sums are vectors, and their lanes are added at the very end. */
 
 /* Where vectors lie: pairs of places in the slab and in a map of the gradient. `full` has those that count as a whole; where
    rows are no whole number of vectors, `edge` has one more for each, which begins early and counts in the lanes of `mask`. */
@@ -10,15 +10,23 @@ typedef struct {
     IVEC mask;
 } FN(steps);
 
+#ifdef MASK
+#define FEW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define FEW_CASES(X) X(8) X(7) X(6) X(5) X(4) X(3) X(2) X(1)
+enum { FN(FEW_ROWS) = 8, FN(FEW_COLUMNS) = 3 };
+#else
+#define FEW(X) X(0) X(1) X(2) X(3)
+#define FEW_CASES(X) X(4) X(3) X(2) X(1)
 enum { FN(FEW_ROWS) = 4, FN(FEW_COLUMNS) = 3 };
+#endif
 
 GEMM_INLINE void FN(dots)(const int R, const FN(steps) *s, const T *grad, int64_t ld, const T *const *from, T *sums,
                         int64_t ld_sums)
 {
-    const T *g0 = grad, *g1 = g0 + (R > 1) * ld, *g2 = g1 + (R > 2) * ld, *g3 = g2 + (R > 3) * ld;
     const T *x0 = from[0], *x1 = from[1], *x2 = from[2];
-#define EACH(X) X(0) X(1) X(2) X(3)
-#define BEGIN(i) VEC a##i = {0}, b##i = {0}, c##i = {0};
+#define BEGIN(i) \
+    VEC a##i = {0}, b##i = {0}, c##i = {0}; \
+    const T *g##i = grad + (R > i ? i : 0) * ld;
 #define MULTIPLY(i) \
     if (R > i) { \
         v = LOAD(g##i + at[1]); \
@@ -41,7 +49,7 @@ GEMM_INLINE void FN(dots)(const int R, const FN(steps) *s, const T *grad, int64_
         STORE(to + VL, LOAD(to + VL) + b##i); \
         STORE(to + 2 * VL, LOAD(to + 2 * VL) + c##i); \
     }
-    EACH(BEGIN)
+    FEW(BEGIN)
     VEC u0, u1, u2, v;
     const int32_t *at = s->full;
     for (int64_t p = s->full_count; p > 0; p--, at += 2) {
@@ -51,7 +59,7 @@ GEMM_INLINE void FN(dots)(const int R, const FN(steps) *s, const T *grad, int64_
         GEMM_PIN(u1);
         u2 = LOAD(x2 + at[0]);
         GEMM_PIN(u2);
-        EACH(MULTIPLY)
+        FEW(MULTIPLY)
     }
     const IVEC mask = s->mask;
     at = s->edge;
@@ -59,10 +67,9 @@ GEMM_INLINE void FN(dots)(const int R, const FN(steps) *s, const T *grad, int64_
         u0 = (VEC)((IVEC)LOAD(x0 + at[0]) & mask);
         u1 = (VEC)((IVEC)LOAD(x1 + at[0]) & mask);
         u2 = (VEC)((IVEC)LOAD(x2 + at[0]) & mask);
-        EACH(MASKED)
+        FEW(MASKED)
     }
-    EACH(END)
-#undef EACH
+    FEW(END)
 #undef BEGIN
 #undef MULTIPLY
 #undef MASKED
@@ -73,10 +80,9 @@ GEMM_CALL void FN(dots_of)(int rows, const FN(steps) *s, const T *grad, int64_t 
                           int64_t ld_sums)
 {
     switch (rows) {
-    case 4: FN(dots)(4, s, grad, ld, from, sums, ld_sums); break;
-    case 3: FN(dots)(3, s, grad, ld, from, sums, ld_sums); break;
-    case 2: FN(dots)(2, s, grad, ld, from, sums, ld_sums); break;
-    default: FN(dots)(1, s, grad, ld, from, sums, ld_sums);
+#define CASE(R) case R: FN(dots)(R, s, grad, ld, from, sums, ld_sums); break;
+        FEW_CASES(CASE)
+#undef CASE
     }
 }
 
@@ -112,3 +118,5 @@ static void FN(few_sums)(int64_t outputs, const T *lanes, int64_t depth, int64_t
             STORE(out + k, sum);
         }
 }
+#undef FEW
+#undef FEW_CASES

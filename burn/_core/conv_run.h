@@ -1,8 +1,14 @@
 /* Products of little depth where masks are cheap, included once an element type from conv_direct.h: one panel at all
    positions of a patch, so that a tile costs no call. */
 
-/* the largest depth, and the rows up to which a tile is three vectors wide */
-enum { FN(RUN) = 64, FN(RUN_THREE) = 9 };
+/* the largest depth, and the rows up to which a tile is three vectors wide: of a few such panels the depth may be larger */
+enum { FN(RUN) = 64, FN(RUN_THREE) = 9, FN(RUN_PANELS) = 2, FN(RUN_DEEP) = 160 };
+
+GEMM_INLINE int64_t FN(run_depth)(const FN(job) *g)
+{
+    const int few = g->mp <= FN(RUN_PANELS) && g->rows.each + (g->rows.more > 0) <= FN(RUN_THREE);
+    return few ? FN(RUN_DEEP) : FN(RUN);
+}
 
 /* A group of positions: where its lanes are read and written, in which order, and which are there. */
 typedef struct {

@@ -262,7 +262,7 @@ static size_t FN(weight_gradient)(const conv_call *call, const T *grad, T *out)
     w.splits = i64_max(1, gemm_min(g->mp / 8, FN(PARTS) / 2 / (w.parts * call->groups)));
     if (few) w.splits = 1;
     /* rows that are read on, and what lies between them, where that is less than their last vectors lack */
-    if (few && g->width < gemm_ceil(g->col_block, VL) * VL) w.flat = FN(flat_length)(g, g->row_block);
+    if (few && g->width < gemm_ceil(g->col_block, VL) * VL) w.flat = gemm_ceil(FN(flat_length)(g, g->row_block), VL) * VL;
     const int64_t places = few ? g->row_block * (g->col_block / VL + 2) * 2 : 0;
     const size_t bytes = call->groups * w.parts * size * sizeof(T) + places * sizeof(int32_t);
     w.sums = rt->alloc(bytes);

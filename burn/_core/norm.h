@@ -15,14 +15,12 @@
 #define FIRST 32        /* elements whose mean the squares of a chunk run around */
 #define BLOCK 16        /* rows of a tile of columns that lie in L1 */
 #define TILE 256        /* columns of a tile */
-#define LEAST_NEAR 32   /* columns of one that is read once: whole lines of every type */
 #define SHORT_RUN 32    /* shorter runs are columns */
-/* Bytes that stay in a core's second cache from the pass that sums to the pass that writes: of a channel's runs, and of columns,
-   which are copied together, since their places are too few sets of the cache. */
+/* bytes of a channel's runs that stay in a core's second cache until they are read again */
 #if BURN_LEVEL >= 4
-enum { NEAR_RUNS = 1 << 20, NEAR_COLUMNS = 1 << 20 };
+enum { NEAR = 1 << 20 };
 #else
-enum { NEAR_RUNS = 128 << 10, NEAR_COLUMNS = 0 };
+enum { NEAR = 256 << 10 };
 #endif
 
 /* how many numbers, their mean, and the sum of squares around it */
@@ -43,11 +41,10 @@ typedef struct {
     const char *x, *g;
     const void *gamma, *beta, *mean, *scale; /* scale: 1 / deviation of rows, variance of channels */
     char *y;
-    void *out_mean, *out_scale;
+    void *out_mean, *out_scale, *dgamma, *dbeta;
     int64_t rows, groups, channels, spatial; /* of rows; channels of a group */
     int64_t outer, inner, width;             /* of a batch; width: columns, or channels where runs are long */
     int64_t per, parts;                      /* rows (of outer) a part, parts */
-    int64_t near;                            /* columns, or channels, that are summed and written by one task; 0 for none */
     double eps;
     int centred, train, stream, wants;       /* wants: sums for gamma and beta */
     double *sums;                            /* [parts, width, 2] */
@@ -61,13 +58,13 @@ struct norm_type {
     void (*rows)(const norm_job *j, int64_t first, int64_t last);
     void (*rows_bwd)(const norm_job *j, int64_t first, int64_t last, void *sums);
     void (*add_parts)(const norm_job *j, void *dgamma, void *dbeta);
-    void (*column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to, void *near);
-    void (*run_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to, void *near);
+    void (*column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to);
+    void (*run_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to);
     void (*column_sums)(const norm_job *j, int64_t part, int64_t from, int64_t to);
     void (*run_sums)(const norm_job *j, int64_t part, int64_t from, int64_t to);
     void (*factors)(const norm_job *j, int64_t from, int64_t to);
-    void (*factors_bwd)(norm_job *j, void *dgamma, void *dbeta);
-    void (*columns)(const norm_job *j, int64_t first, int64_t last, int64_t from, int64_t end, const void *near);
+    void (*factors_bwd)(const norm_job *j, int64_t from, int64_t to);
+    void (*columns)(const norm_job *j, int64_t first, int64_t last);
     void (*runs)(const norm_job *j, int64_t first, int64_t last, int64_t step);
     void (*response)(const norm_job *j, int64_t outer, int64_t from, int64_t w, void *tile);
 };
@@ -219,14 +216,14 @@ static void norm_sums_task(void *ctx, int64_t i) {
     int64_t part = i / tiles, from = i % tiles * wide, to = i64_min(from + wide, j->width);
     if (j->g && columns) j->t->column_sums(j, part, from, to);
     else if (j->g) j->t->run_sums(j, part, from, to);
-    else if (columns) j->t->column_moments(j, part, from, to, NULL);
-    else j->t->run_moments(j, part, from, to, NULL);
+    else if (columns) j->t->column_moments(j, part, from, to);
+    else j->t->run_moments(j, part, from, to);
 }
 static void norm_apply_task(void *ctx, int64_t i) {
     const norm_job *j = ctx;
     int columns = j->width != j->channels || j->inner == 1;
     int64_t n = columns ? j->outer : j->outer * j->channels, last = i64_min((i + 1) * j->per, n);
-    if (columns) j->t->columns(j, i * j->per, last, 0, j->width, NULL);
+    if (columns) j->t->columns(j, i * j->per, last);
     else j->t->runs(j, i * j->per, last, 1);
 }
 static norm_job norm_batch_job(int dtype, void *y, int64_t outer, int64_t channels, int64_t inner) {
@@ -260,26 +257,23 @@ static void norm_apply(norm_job *j) {
     rt_tasks(norm_apply_task, j, ceil_div(n, j->per), norm_ns(j, (double)j->outer * j->channels * j->inner));
 }
 
-/* Columns or channels that a task can sum and then write, their elements having stayed near; 0 where they are too many, or so
-   few that all stay, or would make too few tasks. Sums are those of the parts either way. */
-static int64_t norm_near(const norm_job *j) {
-    const int64_t bytes = j->outer * j->inner * j->size, room = j->inner == 1 ? NEAR_COLUMNS : NEAR_RUNS;
-    int64_t wide = j->inner == 1 ? TILE : 1;
-    if (j->width != j->channels || bytes * j->channels < STREAM_BYTES) return 0;
-    while (wide > LEAST_NEAR && bytes * wide > room) wide /= 2;
-    return bytes * wide <= room && j->width / wide >= 2 * rt->threads() ? wide : 0;
-}
-static void norm_near_task(void *ctx, int64_t i) {
+/* One channel, from its sums to what is written: its runs are still near when they are read again. */
+static void norm_channel_task(void *ctx, int64_t c) {
     const norm_job *j = ctx;
-    const int columns = j->inner == 1;
-    const int64_t from = i * j->near, to = i64_min(from + j->near, j->width);
-    const size_t bytes = (size_t)(columns ? j->outer * (to - from) * j->size : 0);
-    void *near = bytes ? rt->alloc(bytes) : NULL; /* without it x is read again */
-    for (int64_t p = 0; p < j->parts; p++) (columns ? j->t->column_moments : j->t->run_moments)(j, p, from, to, near);
-    j->t->factors(j, from, to);
-    if (columns) j->t->columns(j, 0, j->outer, from, to, near);
-    else j->t->runs(j, from, j->outer * j->channels, j->channels);
-    if (near) rt->free(near, bytes);
+    for (int64_t p = 0; p < j->parts; p++) (j->g ? j->t->run_sums : j->t->run_moments)(j, p, c, c + 1);
+    (j->g ? j->t->factors_bwd : j->t->factors)(j, c, c + 1);
+    j->t->runs(j, c, j->outer * j->channels, j->channels);
+}
+/* Sums, factors, and what is written. Either way sums are those of the parts, so it may depend on the threads. */
+static void norm_whole(norm_job *j) {
+    const int64_t bytes = j->outer * j->inner * j->size * (j->g ? 2 : 1);
+    if (j->width == j->channels && j->inner > 1 && bytes <= NEAR && j->channels >= 2 * rt->threads()) {
+        rt_tasks(norm_channel_task, j, j->channels, norm_ns(j, 2.0 * j->outer * j->channels * j->inner));
+        return;
+    }
+    norm_sums(j);
+    (j->g ? j->t->factors_bwd : j->t->factors)(j, 0, j->channels);
+    norm_apply(j);
 }
 
 /* y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with given statistics */
@@ -315,13 +309,7 @@ static int batch_norm_train_run(const burn_buf *out, const burn_buf *in, burn_ar
     j.train = 1;
     if (outer * channels * inner == 0) return BURN_OK;
     if (norm_scratch(&j, a, 1, &bytes)) return BURN_ERR_MEMORY;
-    j.near = norm_near(&j);
-    if (j.near) rt_tasks(norm_near_task, &j, ceil_div(j.width, j.near), norm_ns(&j, 2.0 * outer * channels * inner));
-    else {
-        norm_sums(&j);
-        j.t->factors(&j, 0, channels);
-        norm_apply(&j);
-    }
+    norm_whole(&j);
     rt->free(j.sums, bytes);
     return BURN_OK;
 }
@@ -340,9 +328,9 @@ static int batch_norm_bwd_run(const burn_buf *out, const burn_buf *in, burn_args
     j.train = train;
     if (outer * channels * inner == 0) return BURN_OK;
     if (norm_scratch(&j, a, 1, &bytes)) return BURN_ERR_MEMORY;
-    norm_sums(&j);
-    j.t->factors_bwd(&j, out[1].p, out[2].p);
-    norm_apply(&j);
+    j.dgamma = out[1].p;
+    j.dbeta = out[2].p;
+    norm_whole(&j);
     rt->free(j.sums, bytes);
     return BURN_OK;
 }

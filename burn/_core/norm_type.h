@@ -281,21 +281,7 @@ VINL void FN(column_block)(const T *x, int64_t width, int64_t rows, const int ve
         STORE_A(square + L, LOAD_A(square + L) + q1);
     }
 }
-/* a copy of rows of w elements, next to each other */
-VINL const T *FN(bring)(const T *x, int64_t ld, int64_t rows, int64_t w, T *to) {
-    const T *copy = to;
-    for (int64_t i = 0; i < rows; i++, x += ld, to += w) {
-        int64_t c = 0;
-        for (; c + L <= w; c += L) {
-            v_prefetch(x + BLOCK * ld + c);
-            STORE(to + c, LOAD(x + c));
-        }
-        for (; c < w; c++) to[c] = x[c];
-    }
-    return copy;
-}
-/* near: where the columns are copied to, rows of them alone, or NULL */
-static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to, void *near) {
+static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to) {
     A around[TILE + L] __attribute__((aligned(64))), sum[TILE + L] __attribute__((aligned(64))),
         square[TILE + L] __attribute__((aligned(64)));
     int64_t first = part * j->per, last = i64_min(first + j->per, j->outer), w = to - from;
@@ -303,15 +289,10 @@ static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, in
     for (int64_t r = first; r < last; r += BLOCK) {
         int64_t rows = i64_min(BLOCK, last - r), c = 0;
         const T *x = (const T *)j->x + r * j->width + from;
-        int64_t ld = j->width;
-        if (near) {
-            x = FN(bring)(x, ld, rows, w, (T *)near + r * w);
-            ld = w;
-        }
         /* two vectors at once: where rows lie a multiple of 4 KB apart, their lines drive each other out of L1 */
         for (; c + 2 * L <= w; c += 2 * L)
-            FN(column_block)(x + c, ld, rows, 2, L, r == first, around + c, sum + c, square + c);
-        for (; c < w; c += L) FN(column_block)(x + c, ld, rows, 1, w - c, r == first, around + c, sum + c, square + c);
+            FN(column_block)(x + c, j->width, rows, 2, L, r == first, around + c, sum + c, square + c);
+        for (; c < w; c += L) FN(column_block)(x + c, j->width, rows, 1, w - c, r == first, around + c, sum + c, square + c);
     }
     for (int64_t c = 0; c < w; c++) {
         double s = sum[c];
@@ -319,8 +300,7 @@ static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, in
         out[2 * c + 1] = fmax(square[c] - s * s / count, square[c] * 0);
     }
 }
-static void FN(run_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to, void *near) {
-    (void)near; /* a channel's runs are long: they stay where they are */
+static void FN(run_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to) {
     int64_t first = part * j->per, last = i64_min(first + j->per, j->outer);
     for (int64_t c = from; c < to; c++) {
         moments of = {0};
@@ -395,10 +375,10 @@ static void FN(factors)(const norm_job *j, int64_t from, int64_t to) {
         FN(set_factors)(j, c, mean, 0, (A)a, (A)(((const A *)j->beta)[c] + (mean - of.mean) * a));
     }
 }
-static void FN(factors_bwd)(norm_job *j, void *dgamma, void *dbeta) {
+static void FN(factors_bwd)(const norm_job *j, int64_t from, int64_t to) {
     int64_t fold = j->width / j->channels;
     double n = (double)(j->outer * j->inner);
-    for (int64_t c = 0; c < j->channels; c++) {
+    for (int64_t c = from; c < to; c++) {
         double sum = 0, product = 0;
         for (int64_t p = 0; p < j->parts; p++)
             for (int64_t k = c * fold; k < (c + 1) * fold; k++) {
@@ -406,26 +386,24 @@ static void FN(factors_bwd)(norm_job *j, void *dgamma, void *dbeta) {
                 product += j->sums[(p * j->width + k) * 2 + 1];
             }
         double scale = 1 / sqrt(((const A *)j->scale)[c] + j->eps), a = ((const A *)j->gamma)[c] * scale;
-        ((A *)dgamma)[c] = (A)(product * scale);
-        ((A *)dbeta)[c] = (A)sum;
+        ((A *)j->dgamma)[c] = (A)(product * scale);
+        ((A *)j->dbeta)[c] = (A)sum;
         FN(set_factors)(j, c, ((const A *)j->mean)[c], (A)a, j->train ? (A)(-a * scale * scale * product / n) : 0,
                         j->train ? (A)(-a * sum / n) : 0);
     }
 }
 
-/* x: the row's element of column `from` */
-VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64_t to, const T *x, const int with_g,
-                             const int with_x) {
+VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64_t to, const int with_g, const int with_x) {
     const A *mean = j->part, *p = mean + j->width, *q = p + j->width, *r = q + j->width;
-    const T *g = (const T *)j->g + row * j->width;
+    const T *x = (const T *)j->x + row * j->width, *g = (const T *)j->g + row * j->width;
     T *y = (T *)j->y + row * j->width;
 #define VALUE(LD, LA) \
     V v = (V){0}; \
-    if (with_x) v = FMA(LD(x, c - from) - LA(mean), LA(q), LA(r)); \
-    if (with_g) v = FMA(LD(g, c), LA(p), v);
+    if (with_x) v = FMA(LD(x) - LA(mean), LA(q), LA(r)); \
+    if (with_g) v = FMA(LD(g), LA(p), v);
     int64_t c = from;
     for (; c + L <= to; c += L) {
-#define AT(p, i) LOAD(p + (i))
+#define AT(p) LOAD(p + c)
 #define AT_A(p) LOAD_A(p + c)
         VALUE(AT, AT_A)
         PUTV(y + c, v, j->stream);
@@ -433,7 +411,7 @@ VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64
 #undef AT_A
     }
     if (c < to) {
-#define AT(p, i) LOAD_N(p + (i), to - c)
+#define AT(p) LOAD_N(p + c, to - c)
 #define AT_A(p) LOAD_A_N(p + c, to - c)
         VALUE(AT, AT_A)
         STORE_N(y + c, v, to - c);
@@ -443,41 +421,37 @@ VINL void FN(row_of_columns)(const norm_job *j, int64_t row, int64_t from, int64
 #undef VALUE
 }
 /* two rows of y, which share the loads of the factors, as far as whole vectors go */
-VINL int64_t FN(pair_of_rows)(const norm_job *j, int64_t row, int64_t from, int64_t to, const T *x, int64_t ld) {
+VINL int64_t FN(pair_of_rows)(const norm_job *j, int64_t row, int64_t from, int64_t to) {
     const A *mean = j->part, *q = mean + 2 * j->width, *r = q + j->width;
+    const T *x = (const T *)j->x + row * j->width;
     T *y = (T *)j->y + row * j->width;
-    for (; from + L <= to; from += L, x += L) {
+    for (; from + L <= to; from += L) {
         V m = LOAD_A(mean + from), s = LOAD_A(q + from), b = LOAD_A(r + from);
-        V v = FMA(LOAD(x) - m, s, b), w = FMA(LOAD(x + ld) - m, s, b);
+        V v = FMA(LOAD(x + from) - m, s, b), w = FMA(LOAD(x + j->width + from) - m, s, b);
         PUTV(y + from, v, j->stream);
         PUTV(y + j->width + from, w, j->stream);
     }
     return from;
 }
-/* near: NULL, or a copy of these columns of all rows */
-static void FN(columns)(const norm_job *j, int64_t first, int64_t last, int64_t from, int64_t end, const void *near) {
+static void FN(columns)(const norm_job *j, int64_t first, int64_t last) {
     const int64_t tile = (j->g ? 2 : 8) * TILE; /* three factors and x in L1, or four and two more */
-    const int64_t ld = near ? end - from : j->width;
-    const T *at = near ? (const T *)near + first * ld : (const T *)j->x + first * ld + from;
-    for (int64_t to; from < end; from = to, at += tile) {
-        int64_t r = first;
-        const T *x = at;
-        to = i64_min(from + tile, end);
-        for (; !j->g && r + 1 < last; r += 2, x += 2 * ld) {
-            int64_t c = FN(pair_of_rows)(j, r, from, to, x, ld);
+    for (int64_t from = 0; from < j->width; from += tile) {
+        int64_t to = i64_min(from + tile, j->width), r = first;
+        for (; !j->g && r + 1 < last; r += 2) {
+            int64_t c = FN(pair_of_rows)(j, r, from, to);
             if (c == to) continue;
-            FN(row_of_columns)(j, r, c, to, x + (c - from), 0, 1);
-            FN(row_of_columns)(j, r + 1, c, to, x + ld + (c - from), 0, 1);
+            FN(row_of_columns)(j, r, c, to, 0, 1);
+            FN(row_of_columns)(j, r + 1, c, to, 0, 1);
         }
-        for (; r < last; r++, x += ld) {
-            if (!j->g) FN(row_of_columns)(j, r, from, to, x, 0, 1);
-            else if (j->train) FN(row_of_columns)(j, r, from, to, x, 1, 1);
-            else FN(row_of_columns)(j, r, from, to, x, 1, 0);
+        for (; r < last; r++) {
+            if (!j->g) FN(row_of_columns)(j, r, from, to, 0, 1);
+            else if (j->train) FN(row_of_columns)(j, r, from, to, 1, 1);
+            else FN(row_of_columns)(j, r, from, to, 1, 0);
         }
     }
     if (j->stream) v_fence();
 }
-/* rows `first` to `last` of [outer, channels], each `step` from the one before */
+/* runs first, first + step and so on, of [outer, channels] */
 static void FN(runs)(const norm_job *j, int64_t first, int64_t last, int64_t step) {
     const A *f = j->part;
     int64_t w = j->width;

@@ -254,7 +254,7 @@ def weight_gradient_by_sums(x, g, kernel, stride, padding, groups):
 
 @pytest.mark.parametrize(
     ("c", "o", "size", "stride", "groups"),
-    [(2, 3, (17, 16), 1, 1), (2, 3, (5, 6), 1, 1), (4, 4, (9, 8), 2, 2), (3, 3, (6, 6), 1, 3)],
+    [(2, 3, (17, 16), 1, 1), (8, 3, (20, 21), 1, 1), (2, 3, (5, 6), 1, 1), (4, 4, (9, 8), 2, 2), (3, 3, (6, 6), 1, 3)],
 )
 def test_infinite_gradients_meet_only_elements(c, o, size, stride, groups, device):
     """What lies outside is not multiplied in the gradient of the weight either; a NaN that is meant stays."""
@@ -264,6 +264,7 @@ def test_infinite_gradients_meet_only_elements(c, o, size, stride, groups, devic
     g[0, 0, 0, 0] = np.inf
     g[1, 1, -1, 2] = -np.inf
     x[1, 0, -1, 2] = 0.0
+    x[0, 1, 4, 0] = np.inf
     options = ConvOptions([stride] * 2, [1, 1], [1, 1], groups)
     w = rng.standard_normal((o, c // groups, 3, 3))
     have = array(module.conv2d_weight_backward(*(tensor(a, device) for a in (x, w, g)), options))

@@ -146,9 +146,9 @@ def test_threads_do_not_matter(shape, flex):
 
 
 @pytest.mark.parametrize("dtype", [F16, F32, F64], ids=str)
-@pytest.mark.parametrize("shape", [(2100, 517), (5000, 290), (5, 23, 67, 79), (3, 20, 190, 190)], ids=str)
+@pytest.mark.parametrize("shape", [(2100, 517), (5, 23, 67, 79), (3, 20, 190, 190)], ids=str)
 def test_batches_larger_than_caches(shape, dtype, flex):
-    """Where x is read once, a channel's elements staying near, and where it is read twice: by one thread and by two."""
+    """Channels that stay near until they are read again, and others: by one thread and by two."""
     rng = np.random.default_rng(6)
     n, axes = shape[1], (0, *range(2, len(shape)))
     x = (rng.standard_normal(shape) * 3 + 1).astype(dtype)
