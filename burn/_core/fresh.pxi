@@ -116,6 +116,7 @@ cdef TensorBase filled_dims(Op op, const int64_t *dims, int n, int dtype, int de
     cdef double real
     cdef const burn_row *row
     cdef TensorBase out
+    cdef char *to
     cdef burn_buf bi, bo
     cdef burn_args args
     if not read_number(value, dtype, &real, &whole):
@@ -127,12 +128,13 @@ cdef TensorBase filled_dims(Op op, const int64_t *dims, int n, int dtype, int de
     count_of(dims, n)
     out = tensor_empty(dims, n, dtype, dev, ctx)
     if on_the_spot(out):
+        to = storage_ptr(out.st)
         if DT_SIZE[dtype] == 4:
             for i in range(out.size):
-                (<int32_t *>storage_ptr(out.st))[i] = <int32_t>word
+                (<int32_t *>to)[i] = <int32_t>word
         else:
             for i in range(out.size):
-                memcpy(storage_ptr(out.st) + i * DT_SIZE[dtype], &word, DT_SIZE[dtype])
+                memcpy(to + i * DT_SIZE[dtype], &word, DT_SIZE[dtype])
         return out
     number_buf(&bi, &word, &one, dtype)
     fill_buf(&bo, out)
@@ -245,6 +247,7 @@ def arange(Op op, start, end=None, device=None, step=1):
     cdef int64_t ints[2]
     cdef const burn_row *row
     cdef TensorBase out
+    cdef char *to
     cdef int slot, ctx, dtype
     if end is None:
         end = start
@@ -263,11 +266,12 @@ def arange(Op op, start, end=None, device=None, step=1):
     count = (last - first + by - 1) // by
     out = tensor_empty(&count, 1, dtype, slot, ctx)
     if on_the_spot(out):
+        to = storage_ptr(out.st)
         for i in range(count):
             if dtype == DT_I32:
-                (<int32_t *>storage_ptr(out.st))[i] = <int32_t>(first + i * by)
+                (<int32_t *>to)[i] = <int32_t>(first + i * by)
             else:
-                (<int64_t *>storage_ptr(out.st))[i] = first + i * by
+                (<int64_t *>to)[i] = first + i * by
         return out
     ints[0] = first
     ints[1] = by
@@ -285,6 +289,7 @@ def eye(Op op, size, device=None):
     cdef int64_t n, i, word = 0
     cdef int slot, ctx, dtype
     cdef TensorBase out
+    cdef char *to
     if not small_int(size, &n) or n < 1 or n > 1 << 20:
         return None
     dtype = device_and_dtype(device, 0, &slot, &ctx)
@@ -294,8 +299,9 @@ def eye(Op op, size, device=None):
     out = filled_dims(op, dims, 2, dtype, slot, ctx, 0)
     if out is not None:
         scalar_store(dtype, 1.0, 1, &word)
+        to = storage_ptr(out.st)
         for i in range(n):
-            memcpy(storage_ptr(out.st) + i * (n + 1) * DT_SIZE[dtype], &word, DT_SIZE[dtype])
+            memcpy(to + i * (n + 1) * DT_SIZE[dtype], &word, DT_SIZE[dtype])
     return out
 
 
