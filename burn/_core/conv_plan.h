@@ -73,21 +73,34 @@ static void conv_axis_fill(conv_axis *x, const conv_call *call, int a, int32_t *
 
 /* ---- the choice of algorithm, by shape alone
    POINT     one tap, every position read once: a matrix product an image
-   WINOGRAD  F(4x4, 3x3): 2.25 multiplications an output instead of 9, for f32 maps and channels that are not too small;
-             its transforms lose about a digit, and burn.set_winograd(False) forbids it
+   WINOGRAD  F(4x4, 3x3): 2.25 multiplications an output instead of 9, for f32 maps and channels that are not too small; with
+             stride 2 about 5 (conv_winograd_stride.h), where tiles are many and mostly whole; its transforms lose about a
+             digit, and burn.set_winograd(False) forbids it
    DIRECT    all else: padded slabs of rows, read by the register tile through a table of offsets; single channels
              (depthwise) go by rows */
 typedef enum { CONV_POINT, CONV_WINOGRAD, CONV_DIRECT } conv_way;
 
 enum { CONV_WINOGRAD_MAP = 49, CONV_WINOGRAD_CHANNELS = 24 };
+/* With stride 2: outputs that a tile of 16 must have on average, and how many tiles the transformed weights cost. */
+enum { CONV_STRIDED_OUTPUTS = 10, CONV_STRIDED_WEIGHTS = 24 };
+
+/* A plain convolution with step 2 that gains enough. */
+static int conv_strided_pays(const conv_call *call)
+{
+    const int64_t tiles = call->n * gemm_ceil(call->out[1], 4) * gemm_ceil(call->out[2], 4);
+    return !call->transposed && call->stride[1] == 2 &&
+           call->n * call->out[1] * call->out[2] >= CONV_STRIDED_OUTPUTS * (tiles + CONV_STRIDED_WEIGHTS);
+}
 
 static conv_way conv_choose(const conv_call *call, int is_f32)
 {
     int point = 1, square = 1;
     for (int a = 0; a < CONV_AXES; a++) {
         point &= call->kernel[a] == 1 && call->stride[a] == 1 && call->pad[a] == 0 && call->in[a] == call->out[a];
-        square &= call->kernel[a] == (a ? 3 : 1) && call->stride[a] == 1 && call->dilation[a] == 1;
+        square &= call->kernel[a] == (a ? 3 : 1) && call->dilation[a] == 1;
     }
+    square &= call->stride[0] == 1 && call->stride[1] == call->stride[2];
+    square &= call->stride[1] == 1 || conv_strided_pays(call);
     square &= call->in[0] == 1 && call->out[0] == 1 && call->pad[0] == 0;
     if (point && call->c > 1) return CONV_POINT;
     if (square && is_f32 && call->winograd && call->out[1] * call->out[2] >= CONV_WINOGRAD_MAP &&

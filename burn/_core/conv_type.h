@@ -30,7 +30,7 @@ static size_t FN(forward)(const conv_call *call)
 static size_t FN(gradient)(const conv_call *call, const T *grad, T *out)
 {
 #if TBYTES == 4
-    if (conv_choose(call, 1) == CONV_WINOGRAD && call->in[2] > 1 && call->out[2] > 1) {
+    if (conv_choose(call, 1) == CONV_WINOGRAD && call->stride[1] == 1 && call->in[2] > 1 && call->out[2] > 1) {
         int again = 0;
         const size_t wanted = wino_weight_gradient(call, grad, out, &again);
         if (!again) return wanted;

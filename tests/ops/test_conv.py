@@ -45,6 +45,10 @@ LARGE = {
     "winograd, narrow": (2, 26, 25, (30, 2), (3, 3), 1, (1, 1), 1),
     "winograd, as wide as a patch": (2, 24, 31, (8, 7), (3, 3), 1, (1, 1), 1),
     "winograd, more padding than map": (2, 25, 26, (5, 2), (3, 3), 1, ((0, 0), (10, 10)), 1),
+    "winograd, strided": (3, 33, 40, (49, 57), (3, 3), 2, (1, 1), 1),
+    "winograd, strided, one image": (1, 300, 140, (56, 55), (3, 3), 2, (1, 1), 1),
+    "winograd, strided, uneven": (2, 26, 25, (57, 61), (3, 3), 2, ((2, 0), (0, 1)), 1),
+    "winograd, strided, groups": (4, 60, 64, (40, 40), (3, 3), 2, (0, 1), 2),
     "strided": (2, 20, 70, (29, 31), (3, 3), 2, (1, 1), 1),
     "first layer": (1, 3, 16, (64, 61), (7, 7), 2, (3, 3), 1),
     "one by one": (2, 300, 37, (13, 11), (1, 1), 1, (0, 0), 1),
@@ -147,6 +151,23 @@ def test_small_maps(outputs, dtype, cpu):
         near([array(module.conv2d(tensor(x, cpu), tensor(w, cpu), None, options))], [want], limit)
 
 
+@pytest.mark.parametrize("padding", [((0, 0), (0, 0)), ((1, 1), (1, 1)), ((0, 1), (2, 0)), ((3, 5), (4, 1))], ids=str)
+@pytest.mark.parametrize(("batch", "c", "o"), [(0, 24, 24), (1, 24, 31), (1, 47, 24), (5, 25, 33)])
+def test_strided_maps(batch, c, o, padding, cpu):
+    """Stride 2 where tiles are whole, cut, and in the padding alone; channels that fill no vector."""
+    rng = np.random.default_rng(12)
+    options = ConvOptions([2, 2], padding, [1, 1], 1)
+    for size in [(64, 64), (63, 66), (56, 57), (55, 58)]:
+        x, w = (rng.standard_normal(s).astype(F32) for s in ((batch, c, *size), (o, c, 3, 3)))
+        windows = np.pad(x.astype(F64), [(0, 0), (0, 0), *padding])
+        windows = np.lib.stride_tricks.sliding_window_view(windows, (3, 3), (2, 3))[:, :, ::2, ::2]
+        want = np.einsum("nchwij,ocij->nohw", windows, w.astype(F64), optimize=True)
+        have = array(module.conv2d(tensor(x, cpu), tensor(w, cpu), None, options))
+        assert have.shape == want.shape
+        if batch:
+            near([have], [want], 1e-5)
+
+
 def test_transposed_beyond_the_caches(cpu):
     """An output so large that it is written around the caches, with rows of whole vectors and with others."""
     rng = np.random.default_rng(6)
@@ -212,10 +233,11 @@ def test_threads(name, cpu):
         np.testing.assert_array_equal(one, two, strict=True)
 
 
+@pytest.mark.parametrize("name", ["winograd, several blocks", "winograd, strided"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
-def test_odd_values_stay_in_their_window(value, cpu):
+def test_odd_values_stay_in_their_window(value, name, cpu):
     """Winograd's sums would spread a NaN over a tile, make one of infinities, and overflow where the result does not."""
-    (x, w, b), options = large("winograd, several blocks")
+    (x, w, b), options = large(name)
     x[2, 5, 9, 13] = value
     w[:, 5] *= 1e-3
     have = array(module.conv2d(*(tensor(a, cpu) for a in (x, w, b)), options))
@@ -228,7 +250,9 @@ def test_odd_values_stay_in_their_window(value, cpu):
     np.testing.assert_array_equal(np.isnan(have), np.isnan(want))
 
 
-@pytest.mark.parametrize("name", ["winograd, groups", "strided", "depthwise", "first layer", "one by one"])
+@pytest.mark.parametrize(
+    "name", ["winograd, groups", "winograd, strided, one image", "strided", "depthwise", "first layer", "one by one"]
+)
 def test_infinite_weights_meet_only_elements(name, device):
     """What lies outside is not multiplied, so an infinite weight makes no NaN at the borders."""
     (x, w, b), options = large(name, F64)
@@ -318,9 +342,10 @@ def test_slab_beyond_its_offsets(flex):
         )
 
 
-def test_winograd_can_be_forbidden(cpu):
-    arrays, options = large("winograd, several blocks")
-    tensors, want = [tensor(a, cpu) for a in arrays], reference("winograd, several blocks")[0]
+@pytest.mark.parametrize("name", ["winograd, several blocks", "winograd, strided"])
+def test_winograd_can_be_forbidden(name, cpu):
+    arrays, options = large(name)
+    tensors, want = [tensor(a, cpu) for a in arrays], reference(name)[0]
     with_it = array(module.conv2d(*tensors, options))
     before = burn.set_winograd(False)
     try:
@@ -329,6 +354,7 @@ def test_winograd_can_be_forbidden(cpu):
         assert burn.set_winograd(before) is False
     near([without], [want], 1e-6)
     near([with_it], [want], 1e-4)
+    assert (with_it != without).any()
 
 
 def test_only_wanted_gradients(device):
