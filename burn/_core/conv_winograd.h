@@ -14,7 +14,7 @@ enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8 };
    WINO_SHARE   then, bytes of weights that are kept: output channels beyond them come later
    WINO_SKEW    elements between spots, which must not fall into one set of a cache */
 #if BURN_LEVEL >= 4
-enum { WINO_DEPTH = 512, WINO_NEAR = 600 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SKEW = 32 };
+enum { WINO_DEPTH = 512, WINO_NEAR = 700 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SKEW = 32 };
 #else
 enum { WINO_DEPTH = 384, WINO_NEAR = 310 << 10, WINO_BYTES = 5 << 20, WINO_TEAM = 0, WINO_SKEW = 16 };
 #endif
@@ -178,17 +178,20 @@ static void wino_store(const wino_job *g, int64_t panel, int64_t o0, int64_t o1)
 /* One spot: panels j0 to j1 of tiles, panels i0 to i1 of output channels. What comes next is fetched meanwhile. */
 static void wino_multiply(const wino_job *g, int64_t spot, int64_t j0, int64_t j1, int64_t i0, int64_t i1)
 {
-    const int64_t c = g->call->c * wino_copies(g->stride, (int)spot);
+    const int64_t c = g->call->c * wino_copies(g->stride, (int)spot), then = spot + 1 < g->spots ? spot + 1 : 0;
+    const float *u = wino_u(g, spot, gemm_start(g->rows, i0)), *u_then = wino_u(g, then, gemm_start(g->rows, i0));
     for (int64_t j = j0; j < j1; j++) {
-        const float *v = wino_v(g, spot, j), *next = spot + 1 < g->spots ? wino_v(g, spot + 1, j) : wino_v(g, 0, j + 1);
+        const float *v = wino_v(g, spot, j), *v_then = j + 1 < j1 ? wino_v(g, spot, j + 1) : wino_v(g, then, j0);
         const int wide = g->tiles - g->first - j * NR > VL; /* of the last tiles perhaps one vector */
         for (int64_t k = 0; k < c; k += WINO_DEPTH)
             for (int64_t i = i0; i < i1; i++) {
                 const int64_t o = gemm_start(g->rows, i), depth = gemm_min(c - k, WINO_DEPTH);
-                const int rows = (int)(g->rows.each + (i < g->rows.more));
-                const float *from = wino_u(g, spot, o) + k * rows, *then = wino_u(g, spot + 1, o) + k * rows;
+                const int rows = (int)(g->rows.each + (i < g->rows.more)), last = i == i1 - 1;
+                const float *from = wino_u(g, spot, o) + k * rows;
+                const float *u_next = !last ? from + c * rows : j + 1 < j1 ? u : u_then;
+                const float *v_next = !last ? v + k * NR : k + depth < c ? v + (k + depth) * NR : v_then;
                 float *m = g->m + spot * g->m_spot + j * g->m_panel + o * NR;
-                wino_product(rows, wide, depth, from, v + k * NR, then, (i == i0 ? next : v) + k * NR, m, k > 0);
+                wino_product(rows, wide, depth, from, v + k * NR, u_next, v_next, m, k > 0);
             }
     }
 }

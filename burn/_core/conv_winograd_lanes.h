@@ -17,6 +17,7 @@ struct wino_place {
 };
 
 enum { WINO_AHEAD = 4 }; /* channels, from which elements are fetched while a patch is computed */
+enum { WINO_SOON = 32 }; /* the same in a product */
 enum { WINO_PLACE = sizeof(struct wino_place) };
 
 static void wino_place_fill(void *ctx, int64_t i)
@@ -228,7 +229,7 @@ GEMM_INLINE void wino_store_of(const int stride, const wino_job *g, int64_t pane
     }
 }
 
-/* rows x V vectors of products. */
+/* rows x V vectors of products. What comes soon is fetched meanwhile: of these operands, then of the next. */
 GEMM_INLINE void wino_sums(const int R, const int V, int64_t k, const float *u, const float *v, const float *u_next,
                            const float *v_next, float *m, int add)
 {
@@ -246,22 +247,25 @@ GEMM_INLINE void wino_sums(const int R, const int V, int64_t k, const float *u, 
     GEMM_ROWS(DECLARE)
     GEMM_ROWS(CLAIM)
     VEC b0, b1;
+    const float *u_soon = u + WINO_SOON * R, *v_soon = v + WINO_SOON * NR;
+    if (k < WINO_SOON) u_soon = u_next, v_soon = v_next;
     GEMM_UNROLL
     for (; k > 0; k--) {
+        if (k == WINO_SOON) u_soon = u_next, v_soon = v_next;
         b0 = LOAD(v);
         GEMM_PIN(b0);
         if (V > 1) {
             b1 = LOAD(v + VL);
             GEMM_PIN(b1);
         }
-        WINO_FETCH(u_next);
-        WINO_FETCH(v_next);
-        if (V > 1) WINO_FETCH(v_next + VL);
+        WINO_FETCH(u_soon);
+        WINO_FETCH(v_soon);
+        if (V > 1) WINO_FETCH(v_soon + VL);
         GEMM_ROWS(MULTIPLY)
         u += R;
         v += NR;
-        u_next += R;
-        v_next += NR;
+        u_soon += R;
+        v_soon += NR;
     }
     if (add) { GEMM_ROWS(ADD) }
     GEMM_ROWS(WRITE)
