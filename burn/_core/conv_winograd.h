@@ -11,14 +11,14 @@ enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8 };
    WINO_BYTES   of a large block: of its inputs, and of its products where they are kept
    WINO_TEAM    bytes of weights that a thread makes for itself and takes through a large block; 0: they are made for all, and
                 each step is spread over the threads
-   WINO_SHARE   then, bytes of weights that are kept: output channels beyond them come later
+   WINO_SHARE   then, bytes of weights that are kept at a time: output channels beyond them come later
    WINO_SKEW    elements between spots, which must not fall into one set of a cache */
 #if BURN_LEVEL >= 4
-enum { WINO_DEPTH = 512, WINO_NEAR = 700 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SKEW = 32 };
+enum { WINO_DEPTH = 512, WINO_NEAR = 700 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SHARE = 0, WINO_SKEW = 32 };
 #else
-enum { WINO_DEPTH = 384, WINO_NEAR = 310 << 10, WINO_BYTES = 5 << 20, WINO_TEAM = 0, WINO_SKEW = 16 };
+enum { WINO_DEPTH = 384, WINO_NEAR = 340 << 10, WINO_BYTES = 6600 << 10, WINO_TEAM = 0, WINO_SHARE = 3 << 20, WINO_SKEW = 16 };
 #endif
-enum { WINO_SHARE = 12 << 20, WINO_U_SKEW = 16 };
+enum { WINO_U_SKEW = 16 };
 
 typedef struct { int64_t image, y, x; } wino_tile;
 typedef struct wino_place wino_place;
