@@ -82,7 +82,11 @@ typedef enum { CONV_POINT, CONV_WINOGRAD, CONV_DIRECT } conv_way;
 
 enum { CONV_WINOGRAD_MAP = 49, CONV_WINOGRAD_CHANNELS = 24 };
 /* With stride 2: outputs that a tile of 16 must have on average, and how many tiles the transformed weights cost. */
+#if BURN_LEVEL >= 4
+enum { CONV_STRIDED_OUTPUTS = 10, CONV_STRIDED_WEIGHTS = 6 };
+#else
 enum { CONV_STRIDED_OUTPUTS = 10, CONV_STRIDED_WEIGHTS = 24 };
+#endif
 
 /* A plain convolution with step 2 that gains enough. */
 static int conv_strided_pays(const conv_call *call)

@@ -10,13 +10,15 @@ enum { WINO_OUT = 4, WINO_IN = 6, WINO_SPOTS = 36, WINO_CHANNELS = 8 };
    WINO_NEAR    bytes of the inputs of a block that one thread takes through all steps
    WINO_BYTES   of a large block: of its inputs, and of its products where they are kept
    WINO_TEAM    bytes of weights that a thread makes for itself and takes through a large block; 0: they are made for all, and
-                each step is spread over the threads
-   WINO_SHARE   then, bytes of weights that are kept at a time: output channels beyond them come later
+                each step is spread over the threads, as with stride 2, whose inputs are too many to be read that often
+   WINO_SHARE   then, bytes of weights that are kept at a time, if that is some panels: other output channels come later
    WINO_SKEW    elements between spots, which must not fall into one set of a cache */
 #if BURN_LEVEL >= 4
-enum { WINO_DEPTH = 512, WINO_NEAR = 700 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SHARE = 0, WINO_SKEW = 32 };
+enum { WINO_DEPTH = 512, WINO_NEAR = 700 << 10, WINO_BYTES = 8 << 20, WINO_TEAM = 1100 << 10, WINO_SHARE = 4 << 20 };
+enum { WINO_SKEW = 32 };
 #else
-enum { WINO_DEPTH = 384, WINO_NEAR = 340 << 10, WINO_BYTES = 6600 << 10, WINO_TEAM = 0, WINO_SHARE = 3 << 20, WINO_SKEW = 16 };
+enum { WINO_DEPTH = 384, WINO_NEAR = 340 << 10, WINO_BYTES = 6600 << 10, WINO_TEAM = 0, WINO_SHARE = 3 << 20 };
+enum { WINO_SKEW = 16 };
 #endif
 enum { WINO_U_SKEW = 16 };
 
@@ -303,9 +305,9 @@ static size_t wino_run(const conv_call *call)
     wino_job g = {.call = call, .x = call->x, .w = call->w, .y = call->y};
     wino_shape(&g);
     const int64_t panels = gemm_ceil(g.tiles, NR), input = g.copies * call->c * (int64_t)sizeof(float);
-    const int near = input * NR <= WINO_NEAR, team = !near && WINO_TEAM;
+    const int near = input * NR <= WINO_NEAR, team = !near && WINO_TEAM && (g.stride == 1 || panels == 1);
     /* output channels go in shares, of which all weights and products are kept */
-    const int64_t times = near || team ? 1 : gemm_ceil(g.mp, i64_max(1, WINO_SHARE / (input * GEMM_MR)));
+    const int64_t times = near || team ? 1 : gemm_ceil(g.mp, i64_max(WINO_PANELS, WINO_SHARE / (input * GEMM_MR)));
     const gemm_split shares = gemm_even(g.mp, times);
     const int64_t share = gemm_start(g.rows, gemm_start(shares, 1));
     const int64_t output = team ? 0 : g.spots * share * (int64_t)sizeof(float); /* that is kept of a tile */
