@@ -4,6 +4,8 @@
 /* Of a part: panels of channels, tiles at least, bytes that shall stay in L2. */
 enum { WINO_PART_C = 4, WINO_PART_O = 11, WINO_PART_TILES = 16, WINO_PART_BYTES = 900 << 10 };
 
+enum { WINO_LOADS = (WINO_IN + VL - 1) / VL, WINO_WIDTH = WINO_LOADS * VL }; /* vectors and elements of a row of a patch */
+
 /* A tile: the first row of its patches of the input and of the gradient, in the first channel, and where its columns begin. */
 typedef struct {
     int64_t from, to;
@@ -30,7 +32,7 @@ static void wino_windows(const wino_job *g, int64_t first, int64_t n, wino_windo
 }
 
 /* Columns x to x + n of one row of VL channels, w wide; zeros beyond its ends. */
-GEMM_CALL void wino_edge(const float *const *row, int64_t from, int64_t x, int64_t w, int n, VEC *d)
+GEMM_CALL void wino_beside(const float *const *row, int64_t from, int64_t x, int64_t w, int n, VEC *d)
 {
     const int64_t near = i64_max(gemm_min(x, w - n), 0);
     VEC all[3 * WINO_IN] = {0};
@@ -68,7 +70,7 @@ static void wino_weight_inputs(const float *x, int64_t h, int64_t w, int count, 
                 for (int k = 0; k < WINO_IN; k++) d[r][k] = (VEC){0};
                 continue;
             }
-            if (!whole) wino_edge(row, from, p->x, w, WINO_IN, t);
+            if (!whole) wino_beside(row, from, p->x, w, WINO_IN, t);
             GEMM_PRAGMA(GCC unroll 2)
             for (int u = 0; u < WINO_LOADS && whole; u++) {
                 GEMM_PRAGMA(GCC unroll 16)
@@ -115,7 +117,7 @@ static void wino_weight_outputs(const float *y, int64_t h, int64_t w, int rows, 
                 FN(transpose)(t);
             } else
                 for (int q = 0; q < ROWS; q++) {
-                    if (p->out_rows >> (r + q) & 1) wino_edge(row, from + q * w, p->out_x, w, WINO_OUT, t + q * WINO_OUT);
+                    if (p->out_rows >> (r + q) & 1) wino_beside(row, from + q * w, p->out_x, w, WINO_OUT, t + q * WINO_OUT);
                     else for (int k = 0; k < WINO_OUT; k++) t[q * WINO_OUT + k] = (VEC){0};
                 }
             for (int q = 0; q < ROWS; q++) wino_out_back(t + q * WINO_OUT, 1, d[r + q]);
