@@ -155,7 +155,7 @@ static size_t wino_weight_gradient(const conv_call *call, const float *grad, flo
     s.sums = rt->alloc(bytes);
     if (!s.sums) return bytes;
     rt_tasks(wino_weight_part, &s, call->groups * g->parts * s.c_teams * s.o_teams, 1e9);
-    rt_tasks(wino_weight_sum, &s, call->groups * call->o, (double)(call->groups * g->parts * call->o * call->c));
+    if (!g->failed) rt_tasks(wino_weight_sum, &s, call->groups * call->o, (double)(call->groups * g->parts * call->o * call->c));
     rt->free(s.sums, bytes);
     *again = s.odd;
     return g->failed ? bytes : 0;
