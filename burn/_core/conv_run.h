@@ -2,7 +2,7 @@
    positions of a patch, so that a tile costs no call. */
 
 /* the largest depth, and the rows up to which a tile is three vectors wide: of a few such panels the depth may be larger */
-enum { FN(RUN) = 64, FN(RUN_THREE) = 9, FN(RUN_PANELS) = 2, FN(RUN_DEEP) = 160 };
+enum { FN(RUN) = 64, FN(RUN_THREE) = 9, FN(RUN_PANELS) = 2, FN(RUN_DEEP) = 96 };
 
 GEMM_INLINE int64_t FN(run_depth)(const FN(job) *g)
 {

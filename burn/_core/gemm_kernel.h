@@ -97,11 +97,11 @@ GEMM_CALL void FN(store_edge)(const T *tile, int rows, const FN(target) *to)
     }
 }
 
-/* R rows x V vectors of C; R and V are constants after inlining.
+/* R rows x V vectors of C; R, V and KNOWN, whether csa and rsb are constants too, are constants after inlining.
    a(i, k) = a[i * rsa + k * csa]; b(k, j) = b[k * rsb + j].
    Accumulators are separate variables: gcc keeps those in registers, an array of vectors it may not. */
-GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b,
-                            int64_t rsb, const FN(target) *to)
+GEMM_INLINE void FN(kernel)(const int R, const int V, const int KNOWN, int64_t k, const T *a, int64_t rsa, int64_t csa,
+                            const T *b, int64_t rsb, const FN(target) *to)
 {
     T *c = to->c;
     const int64_t ldc = to->ldc;
@@ -111,22 +111,30 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
         __builtin_prefetch(c + i * ldc, 1); \
         if (GEMM_AHEAD && V > 1) __builtin_prefetch(c + i * ldc + VL, 1); \
     }
-/* b is pinned: else gcc would read it from memory again in each multiply-add. */
-#define ADVANCE \
-    b0 = LOAD(b); \
-    GEMM_PIN(b0); \
-    if (GEMM_AHEAD) __builtin_prefetch(b + GEMM_AHEAD * rsb); \
-    if (V > 1) { \
-        b1 = LOAD(b + VL); \
-        GEMM_PIN(b1); \
-        if (GEMM_AHEAD) __builtin_prefetch(b + GEMM_AHEAD * rsb + VL); \
-    } \
-    GEMM_ROWS(MULTIPLY) \
-    GEMM_BASES(STEP) \
-    b += rsb;
+/* Step u of those that follow each other before pointers move. b is pinned: else gcc would read it from memory again in each
+   multiply-add. */
+#define ADVANCE(u) \
+    { \
+        const int64_t in = (u) * csa, at = (u) * rsb; \
+        b0 = LOAD(b + at); \
+        GEMM_PIN(b0); \
+        if (GEMM_AHEAD) __builtin_prefetch(b + GEMM_AHEAD * rsb + at); \
+        if (V > 1) { \
+            b1 = LOAD(b + at + VL); \
+            GEMM_PIN(b1); \
+            if (GEMM_AHEAD) __builtin_prefetch(b + GEMM_AHEAD * rsb + at + VL); \
+        } \
+        GEMM_ROWS(MULTIPLY) \
+    }
+#define MOVE(n) \
+    { \
+        const int64_t by = (n) * csa; \
+        GEMM_BASES(STEP) \
+        b += (n) * rsb; \
+    }
 #define MULTIPLY(i, base, off) \
     if (R > i) { \
-        VEC s = SPLAT(base[off * rsa]); \
+        VEC s = SPLAT(base[off * rsa + in]); \
         GEMM_PIN(s); \
         x##i += s * b0; \
         if (V > 1) y##i += s * b1; \
@@ -136,7 +144,7 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
 #define CLIP(i, base, off) if (R > i) { x##i = RELU(x##i); if (V > 1) y##i = RELU(y##i); }
 #define WRITE(i, base, off) if (R > i) { STORE(c + i * ldc, x##i); if (V > 1) STORE(c + i * ldc + VL, y##i); }
 #define BASE(i) const T *a##i = a + i * rsa;
-#define STEP(i) a##i += csa;
+#define STEP(i) a##i += by;
     GEMM_ROWS(DECLARE)
     GEMM_BASES(BASE)
     VEC b0, b1;
@@ -153,11 +161,23 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
                 __builtin_prefetch(next + GEMM_VBYTES, 0, 2);
             }
             GEMM_PRAGMA(GCC unroll 1)
-            for (int64_t step = steps; step > 0; step--) { ADVANCE }
+            for (int64_t step = steps; step > 0; step--) {
+                ADVANCE(0)
+                MOVE(1)
+            }
         }
     } else { GEMM_ROWS(PREFETCH) }
+    if (KNOWN)
+        for (; k >= GEMM_STEPS; k -= GEMM_STEPS) {
+            GEMM_PRAGMA(GCC unroll 4)
+            for (int u = 0; u < GEMM_STEPS; u++) ADVANCE(u)
+            MOVE(GEMM_STEPS)
+        }
     GEMM_UNROLL
-    for (; k > 0; k--) { ADVANCE }
+    for (; k > 0; k--) {
+        ADVANCE(0)
+        MOVE(1)
+    }
     T tile[GEMM_MR * NR];
     if (to->w == V * VL) {
         if (to->add) { GEMM_ROWS(ADD) }
@@ -177,6 +197,7 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
 #undef DECLARE
 #undef PREFETCH
 #undef ADVANCE
+#undef MOVE
 #undef MULTIPLY
 #undef ADD
 #undef BIAS
@@ -189,7 +210,8 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, int64_t k, const T *a, int
 
 /* Integers have sums at once: tiles of half the height keep a processor as busy, with a quarter of the code. */
 #define INTEGER ((T)0.5 == 0)
-#define CASE(R, V, ...) case R: if (!INTEGER || R <= GEMM_MR / 2) FN(kernel)(R, V, k, __VA_ARGS__, to); break;
+#define STEADY (GEMM_STEPS > 1 && !INTEGER)
+#define CASE(R, V, ...) case R: if (!INTEGER || R <= GEMM_MR / 2) FN(kernel)(R, V, 0, k, __VA_ARGS__, to); break;
 #define HALVES(tile) \
     if (INTEGER && rows > GEMM_MR / 2) { \
         const int upper = rows / 2; \
@@ -206,6 +228,14 @@ GEMM_CALL void FN(tile_strided)(int rows, int64_t k, const T *a, int64_t rsa, in
                                 const FN(target) *to)
 {
     HALVES(tile_strided)
+    if (STEADY && csa == 1 && rsb == NR) {
+        switch (rows) {
+#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, STEADY, k, a, rsa, 1, b, NR, to); break;
+            GEMM_CASES(ROWS)
+#undef ROWS
+        }
+        return;
+    }
     switch (rows) {
 #define ROWS(R) CASE(R, 2, a, rsa, csa, b, rsb)
         GEMM_CASES(ROWS)
@@ -233,12 +263,13 @@ GEMM_CALL void FN(tile_packed)(int rows, int64_t k, const T *a, const T *b, cons
         return;
     }
     switch (rows) {
-#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, k, a, 1, R, b, NR, to); break;
+#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, STEADY, k, a, 1, R, b, NR, to); break;
         GEMM_CASES(ROWS)
 #undef ROWS
     }
 }
 #undef INTEGER
+#undef STEADY
 #undef HALVES
 #undef CASE
 

@@ -15,6 +15,12 @@
 #define FIRST 32        /* elements whose mean the squares of a chunk run around */
 #define BLOCK 16        /* rows of a tile of columns that lie in L1 */
 #define TILE 256        /* columns of a tile */
+/* of moments: WIDE columns of FEW rows are read as they lie, which a processor foresees if it has room for their sums in L1 */
+#if BURN_LEVEL >= 4
+enum { WIDE = 2048, FEW = 8 };
+#else
+enum { WIDE = TILE, FEW = BLOCK };
+#endif
 #define SHORT_RUN 32    /* shorter runs are columns */
 /* bytes of a channel's runs that stay in a core's second cache until they are read again */
 #if BURN_LEVEL >= 4
@@ -44,7 +50,7 @@ typedef struct {
     void *out_mean, *out_scale, *dgamma, *dbeta;
     int64_t rows, groups, channels, spatial; /* of rows; channels of a group */
     int64_t outer, inner, width;             /* of a batch; width: columns, or channels where runs are long */
-    int64_t per, parts;                      /* rows (of outer) a part, parts */
+    int64_t per, parts, tile;                /* rows (of outer) a part, parts, columns of a task */
     double eps;
     int centred, train, stream, wants;       /* wants: sums for gamma and beta */
     double *sums;                            /* [parts, width, 2] */
@@ -212,8 +218,8 @@ static int group_norm_bwd_run(const burn_buf *out, const burn_buf *in, burn_args
 static void norm_sums_task(void *ctx, int64_t i) {
     const norm_job *j = ctx;
     int columns = j->width != j->channels || j->inner == 1;
-    int64_t wide = columns ? TILE : 1, tiles = ceil_div(j->width, wide);
-    int64_t part = i / tiles, from = i % tiles * wide, to = i64_min(from + wide, j->width);
+    int64_t tiles = ceil_div(j->width, j->tile);
+    int64_t part = i / tiles, from = i % tiles * j->tile, to = i64_min(from + j->tile, j->width);
     if (j->g && columns) j->t->column_sums(j, part, from, to);
     else if (j->g) j->t->run_sums(j, part, from, to);
     else if (columns) j->t->column_moments(j, part, from, to);
@@ -247,7 +253,8 @@ static int norm_scratch(norm_job *j, burn_args *a, int sums, size_t *bytes) {
 }
 static void norm_sums(norm_job *j) {
     int columns = j->width != j->channels || j->inner == 1;
-    rt_tasks(norm_sums_task, j, j->parts * ceil_div(j->width, columns ? TILE : 1),
+    j->tile = !columns ? 1 : j->g || j->parts * ceil_div(j->width, WIDE) < 4 * rt->threads() ? TILE : WIDE;
+    rt_tasks(norm_sums_task, j, j->parts * ceil_div(j->width, j->tile),
              norm_ns(j, (double)j->outer * j->channels * j->inner));
 }
 static void norm_apply(norm_job *j) {

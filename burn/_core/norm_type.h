@@ -264,7 +264,7 @@ VINL void FN(column_block)(const T *x, int64_t width, int64_t rows, const int ve
     m0 = LOAD_A(around);
     if (vectors > 1) m1 = LOAD_A(around + L);
     for (int64_t i = 0; i < rows; i++, x += width) {
-        v_prefetch(x + BLOCK * width);
+        if (WIDE == TILE) v_prefetch(x + FEW * width);
         V d = FN(some)(x, k) - m0;
         s0 += d;
         q0 = FMA(d, d, q0);
@@ -282,12 +282,12 @@ VINL void FN(column_block)(const T *x, int64_t width, int64_t rows, const int ve
     }
 }
 static void FN(column_moments)(const norm_job *j, int64_t part, int64_t from, int64_t to) {
-    A around[TILE + L] __attribute__((aligned(64))), sum[TILE + L] __attribute__((aligned(64))),
-        square[TILE + L] __attribute__((aligned(64)));
+    A around[WIDE + L] __attribute__((aligned(64))), sum[WIDE + L] __attribute__((aligned(64))),
+        square[WIDE + L] __attribute__((aligned(64)));
     int64_t first = part * j->per, last = i64_min(first + j->per, j->outer), w = to - from;
     double *out = j->sums + (part * j->width + from) * 2, count = (double)(last - first);
-    for (int64_t r = first; r < last; r += BLOCK) {
-        int64_t rows = i64_min(BLOCK, last - r), c = 0;
+    for (int64_t r = first; r < last; r += FEW) {
+        int64_t rows = i64_min(FEW, last - r), c = 0;
         const T *x = (const T *)j->x + r * j->width + from;
         /* two vectors at once: where rows lie a multiple of 4 KB apart, their lines drive each other out of L1 */
         for (; c + 2 * L <= w; c += 2 * L)

@@ -36,7 +36,12 @@ enum { PANEL_F64 = NR };
 #include "gemm_end.h"
 
 #define RNN_ROWS (48 / GEMM_MR * GEMM_MR) /* of a part at most: whole register tiles */
-enum { RNN_GROUPS = 2, RNN_LEAST = 16 };  /* groups of rows that go on while another waits, of at least so many rows */
+/* groups of rows that go on while another waits, of at least so many rows: where registers allow, one tile each */
+#if BURN_LEVEL >= 4
+enum { RNN_GROUPS = 3, RNN_LEAST = 10 };
+#else
+enum { RNN_GROUPS = 2, RNN_LEAST = 16 };
+#endif
 /* Which of a part's tiles follow each other. Where L1 holds little beside what tiles make: those of one panel, some of its
    depth at a time (RNN_DEPTH bytes of a row of states), so that L1 keeps these pieces of panels and states. Else those of the
    same rows: L1 keeps their states, and panels come from L2. */
