@@ -151,19 +151,20 @@ static void FN(scores)(const attention_job *j, int64_t b, int64_t h, int64_t q0,
 
 /* the largest of n scores, whole vectors; NaN may be lost: the sum finds it */
 VINL A FN(most)(const A *s, int64_t n, A m) {
-    V a = SPREAD(m), b = a, v;
+    V a = SPREAD(m), b = a, c = a, d = a, v;
     int64_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) {
-        memcpy(&v, s + i, sizeof v);
-        a = MAXV(a, v);
-        memcpy(&v, s + i + L, sizeof v);
-        b = MAXV(b, v);
+#define MEET(to, at) \
+    memcpy(&v, s + at, sizeof v); \
+    to = MAXV(to, v);
+    for (; i + 4 * L <= n; i += 4 * L) {
+        MEET(a, i)
+        MEET(b, i + L)
+        MEET(c, i + 2 * L)
+        MEET(d, i + 3 * L)
     }
-    for (; i < n; i += L) {
-        memcpy(&v, s + i, sizeof v);
-        a = MAXV(a, v);
-    }
-    return HMAX(MAXV(a, b));
+    for (; i < n; i += L) { MEET(a, i) }
+#undef MEET
+    return HMAX(MAXV(MAXV(a, b), MAXV(c, d)));
 }
 /* scores become exponentials against `base`; their sum */
 VINL A FN(exponentials)(A *s, int64_t n, A base) {
@@ -196,8 +197,10 @@ static void FN(strip)(const attention_job *j, int64_t b, int64_t h, int64_t q0, 
     int64_t d = j->d, w = j->width;
     FN(product)(rows, n, d, q, d, 1, kt + k0 * d, PANEL * d, PANEL, s, ROOM, 0);
     FN(scores)(j, b, h, q0, rows, k0, n, s, ROOM, NULL);
+    A tops[STRIP];
+    for (int64_t r = 0; r < rows; r++) tops[r] = FN(most)(s + r * ROOM, n, most[r]);
     for (int64_t r = 0; r < rows; r++) {
-        A top = FN(most)(s + r * ROOM, n, most[r]), base = top == -(A)INFINITY ? 0 : top;
+        A top = tops[r], base = top == -(A)INFINITY ? 0 : top;
         A factor = k0 ? (A)exp((double)(most[r] - base)) : 0;
         sum[r] = sum[r] * factor + FN(exponentials)(s + r * ROOM, n, base);
         most[r] = top;
