@@ -89,7 +89,7 @@ static void FN(product)(int64_t rows, int64_t columns, int64_t k, const A *a, in
     gemm_split split = gemm_even(rows, ceil_div(rows, GEMM_MR));
     int64_t parts = ceil_div(rows, GEMM_MR);
     for (int64_t at = 0; at < columns; at += PANEL, panels += step) {
-        GEMM(target) to = {.ldc = ldc, .add = add, .w = (int)i64_min(PANEL, columns - at)};
+        GEMM(target) to = {.ldc = ldc, .add = add, .w = (int)i64_min(PANEL, columns - at), .near = !add};
         for (int64_t p = 0; p < parts; p++) {
             int64_t r = gemm_start(split, p), n = gemm_start(split, p + 1) - r;
             to.c = c + r * ldc + at;

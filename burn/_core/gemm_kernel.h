@@ -53,13 +53,14 @@ GEMM_INLINE void FN(transpose)(VEC *r) { STAGE(1) STAGE(2) STAGE(4) STAGE(8) }
 #undef LOW
 #undef HIGH
 
-/* Where a tile goes: w columns at c, rows ldc apart. add: on top of what is there (a later block of k). next: what will be
-   read soon, as many rows as the tile has and next_step bytes apart; NULL for nothing. */
+/* Where a tile goes: w columns at c, rows ldc apart. add: on top of what is there (a later block of k). near: c is not asked for
+   ahead, it lies in L1. next: what will be read soon, as many rows as the tile has and next_step bytes apart; NULL for
+   nothing. */
 typedef struct {
     T *c;
     int64_t ldc;
     const T *bias;
-    int add, act, w;
+    int add, act, w, near;
     const char *next;
     int64_t next_step;
 } FN(target);
@@ -166,7 +167,7 @@ GEMM_INLINE void FN(kernel)(const int R, const int V, const int KNOWN, int64_t k
                 MOVE(1)
             }
         }
-    } else { GEMM_ROWS(PREFETCH) }
+    } else if (!to->near) { GEMM_ROWS(PREFETCH) }
     if (KNOWN)
         for (; k >= GEMM_STEPS; k -= GEMM_STEPS) {
             GEMM_PRAGMA(GCC unroll 4)
@@ -228,9 +229,9 @@ GEMM_CALL void FN(tile_strided)(int rows, int64_t k, const T *a, int64_t rsa, in
                                 const FN(target) *to)
 {
     HALVES(tile_strided)
-    if (STEADY && csa == 1 && rsb == NR) {
+    if (STEADY && csa == 1 && rsb == NR && rows <= GEMM_LOW) {
         switch (rows) {
-#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, STEADY, k, a, rsa, 1, b, NR, to); break;
+#define ROWS(R) case R: if (!INTEGER && R <= GEMM_LOW) FN(kernel)(R, 2, STEADY, k, a, rsa, 1, b, NR, to); break;
             GEMM_CASES(ROWS)
 #undef ROWS
         }
@@ -263,7 +264,7 @@ GEMM_CALL void FN(tile_packed)(int rows, int64_t k, const T *a, const T *b, cons
         return;
     }
     switch (rows) {
-#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, STEADY, k, a, 1, R, b, NR, to); break;
+#define ROWS(R) case R: if (!INTEGER) FN(kernel)(R, 2, STEADY && R <= GEMM_LOW, k, a, 1, R, b, NR, to); break;
         GEMM_CASES(ROWS)
 #undef ROWS
     }

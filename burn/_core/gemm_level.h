@@ -20,7 +20,8 @@ enum { GEMM_STREAM = 1024 * 1024, GEMM_L1_WAYS = 8 };
 
    GEMM_MR      rows of a register tile; it is two vectors wide
    GEMM_UNROLL  of the loop over k
-   GEMM_STEPS   of k between which no pointer moves, where strides are constants
+   GEMM_STEPS   of k between which no pointer moves, where strides are constants, in tiles of up to
+   GEMM_LOW     rows: each multiply-add has more of other instructions there, and registers are left
    GEMM_KC      bytes of a row of A in one block of k
    GEMM_B_L2    bytes of B up to which it is read in place, again for each row panel
    GEMM_SKINNY  row panels up to which b of any size is read in place
@@ -42,7 +43,8 @@ enum { GEMM_STREAM = 1024 * 1024, GEMM_L1_WAYS = 8 };
 #if BURN_LEVEL >= 4
 enum { GEMM_VBYTES = 64, GEMM_MR = 14, GEMM_KC = 2048, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 8, GEMM_SKINNY = 1 };
 enum { GEMM_B_L2 = 1024 * 1024, GEMM_A_L2 = 600 * 1024, GEMM_SERIAL = 300000, GEMM_PLAIN_A = 0, GEMM_DOTS = 8 };
-enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 1, GEMM_DOTS_AHEAD = 512, GEMM_STEPS = 4 };
+enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 1, GEMM_DOTS_AHEAD = 512 };
+enum { GEMM_STEPS = 4, GEMM_LOW = 12 };
 #define GEMM_THREE 0
 #define GEMM_LEVEL "v4"
 #define GEMM_LANES_BYTES 64
@@ -56,7 +58,8 @@ enum { GEMM_AHEAD = 16, GEMM_STREAM_B = 1024 * 1024, GEMM_FEW = 5, GEMM_PARTS = 
 #elif BURN_LEVEL == 3
 enum { GEMM_VBYTES = 32, GEMM_MR = 6, GEMM_KC = 1280, GEMM_GROUP = 4, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 128 * 1024, GEMM_A_L2 = 320 * 1024, GEMM_SERIAL = 100000, GEMM_PLAIN_A = 32, GEMM_DOTS = 4 };
-enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOTS_AHEAD = 0, GEMM_STEPS = 1 };
+enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOTS_AHEAD = 0 };
+enum { GEMM_STEPS = 1, GEMM_LOW = 0 };
 #define GEMM_THREE 4
 #define GEMM_LEVEL "v3"
 #define GEMM_LANES_BYTES 32
@@ -69,7 +72,8 @@ enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOT
 #else
 enum { GEMM_VBYTES = 16, GEMM_MR = 4, GEMM_KC = 1024, GEMM_GROUP = 1, GEMM_MT = 16, GEMM_NT = 16, GEMM_SKINNY = 2 };
 enum { GEMM_B_L2 = 64 * 1024, GEMM_A_L2 = 128 * 1024, GEMM_SERIAL = 50000, GEMM_PLAIN_A = 0, GEMM_DOTS = 4 };
-enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOTS_AHEAD = 0, GEMM_STEPS = 1 };
+enum { GEMM_AHEAD = 0, GEMM_STREAM_B = 0, GEMM_FEW = 0, GEMM_PARTS = 4, GEMM_DOTS_AHEAD = 0 };
+enum { GEMM_STEPS = 1, GEMM_LOW = 0 };
 #define GEMM_THREE 0
 #define GEMM_LANES_BYTES 16
 #define GEMM_ROWS_OUTSIDE 0

@@ -89,7 +89,7 @@ static void FN(products)(int64_t rows, int gates, int64_t k, const T *a, int64_t
         for (int64_t at = 0; at < gates * tiles; at++) {
             const int64_t q = GEMM_ROWS_OUTSIDE ? at % gates : at / tiles, i = GEMM_ROWS_OUTSIDE ? at / gates : at % tiles;
             const int64_t r = gemm_start(split, i), n = gemm_start(split, i + 1) - r;
-            const GEMM(target) aim = {.c = to + q * ARRAY + r * PANEL, .ldc = PANEL, .add = 1, .w = PANEL};
+            const GEMM(target) aim = {.c = to + q * ARRAY + r * PANEL, .ldc = PANEL, .add = 1, .w = PANEL, .near = 1};
             GEMM(tile_strided)((int)n, kk, a + r * ld + k0, ld, 1, w + q * step + k0 * PANEL, PANEL, &aim);
         }
     }
