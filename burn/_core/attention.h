@@ -74,7 +74,7 @@ VINL double vd_hmax(vd v) {
    operations as there can be. Below -87 it is 0, not subnormal: an instruction that makes or takes a subnormal number can cost
    a hundred others, and a weight of e^-87 beside one of 1 is not seen. */
 VINL vf vf_weight(vf x) {
-    vf z = vf_fma(x, bc(1.44269504f), bc(VM_SHIFT)), r = vf_fma(x, bc(1.44269504f), bc(VM_SHIFT) - z);
+    const vf z = vf_fma(x, bc(1.44269504f), bc(VM_SHIFT)), n = z - bc(VM_SHIFT), r = vf_fma(x, bc(1.44269504f), -n);
     vf p = bc(0x1.5bba14p-10f);
     p = vf_fma(p, r, bc(0x1.3cea88p-7f));
     p = vf_fma(p, r, bc(0x1.c6b752p-5f));
@@ -82,9 +82,9 @@ VINL vf vf_weight(vf x) {
     p = vf_fma(p, r, bc(0x1.62e42ap-1f));
     p = vf_fma(p, r, bc(1.f));
 #if BURN_LEVEL == 4
-    return (vf)_mm512_maskz_add_epi32(vm_not(vf_lt(x, bc(-87.f))), (__m512i)p, (__m512i)((vi)z << 23));
-#else
-    return vf_sel(vf_lt(x, bc(-87.f)), bc(0.f), (vf)((vi)p + ((vi)z << 23)));
+    return (vf)_mm512_maskz_scalef_ps(vm_not(vf_lt(x, bc(-87.f))), (__m512)p, (__m512)n);
+#else /* a product: a sum of bits would make numbers of some NaNs */
+    return vf_sel(vf_lt(x, bc(-87.f)), bc(0.f), p * (vf)(((vi)z << 23) + (vi)bc(1.f)));
 #endif
 }
 VINL void vf_weights(vf *x, int n) { VM_EACH(j, n) x[j] = vf_weight(x[j]); }

@@ -112,6 +112,14 @@ def test_nan_and_infinite_scores_stay_in_their_row(device):
     np.testing.assert_allclose(big, [[[[0, 1]]]])
 
 
+def test_every_nan_is_one(device):
+    """A NaN may carry bits of its own, which must not meet those of an exponent."""
+    q = np.full((1, 1, 64, 16), 0x7FC00000, np.int32)
+    q[0, 0, :, 0] |= np.arange(64, dtype=np.int32) * 0x5555
+    k = np.ones((1, 1, 40, 16), F32)
+    assert np.isnan(array(attention(*(tensor(a, device) for a in (q.view(F32), k, k))))).all()
+
+
 def test_only_what_is_tracked_gets_a_gradient(device):
     rng = np.random.default_rng(1)
     values = [rng.standard_normal(s) for s in ((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 3), (1, 2, 3, 5))]
