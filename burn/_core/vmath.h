@@ -31,17 +31,6 @@ VINL vf vm_reduce(vf x, vf *z) {
     vf r = vf_fnma(n, bc(0.693145752f), x);
     return vf_fnma(n, bc(1.42860677e-6f), r);
 }
-/* The same of n vectors, n a constant, and e^r - 1: the chains of multiply-adds are interleaved to hide the latency. */
-VINL void vm_reduce_many(const vf *x, vf *z, vf *p, int n) {
-    static const float P[4] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558aep-5f, 0x1.12397ep-7f};
-    vf r[4];
-    VM_EACH(j, n) {
-        r[j] = vm_reduce(x[j], z + j);
-        p[j] = bc(0x1.6a4f54p-10f);
-    }
-    VM_EACH(k, 4) VM_EACH(j, n) p[j] = vf_fma(p[j], r[j], bc(P[3 - k]));
-    VM_EACH(j, n) p[j] = vf_fma(p[j], r[j] * r[j], r[j]);
-}
 
 /* e^x for x known in [-87, 88]: the exponent of the result is put in by an integer addition */
 VINL vf vm_exp_near(vf x) {
@@ -66,17 +55,23 @@ VINL vf m_exp(vf x) {
 #if BURN_LEVEL == 4
 VINL void m_exp_many(vf *x, int n) { VM_EACH(j, n) x[j] = m_exp(x[j]); }
 #else
-/* exp of n vectors in place, n a constant */
+/* exp of n vectors in place, n a constant: the chains of multiply-adds are interleaved to hide the latency */
 VINL void m_exp_many(vf *x, int n) {
+    static const float P[4] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558aep-5f, 0x1.12397ep-7f};
     vm near = vf_lt(vf_abs(x[0]), bc(87.f));
     VM_EACH(j, n) near = vm_and(near, vf_lt(vf_abs(x[j]), bc(87.f)));
     if (__builtin_expect(!vm_all(near), 0)) {
         for (int j = 0; j < n; j++) x[j] = m_exp(x[j]);
         return;
     }
-    vf z[4], p[4];
-    vm_reduce_many(x, z, p, n);
-    VM_EACH(j, n) x[j] = (vf)((vi)(p[j] + bc(1.f)) + ((vi)z[j] << 23));
+    vf z[4], r[4], p[4];
+    VM_EACH(j, n) {
+        r[j] = vm_reduce(x[j], z + j);
+        p[j] = bc(0x1.6a4f54p-10f);
+    }
+    VM_EACH(k, 4) VM_EACH(j, n) p[j] = vf_fma(p[j], r[j], bc(P[3 - k]));
+    VM_EACH(j, n) p[j] = vf_fma(p[j], r[j] * r[j], r[j]) + bc(1.f);
+    VM_EACH(j, n) x[j] = (vf)((vi)p[j] + ((vi)z[j] << 23));
 }
 #endif
 /* e^-|x| * 2^64 for the functions built on it: never denormal, so a product with it keeps its accuracy. Multiply by
